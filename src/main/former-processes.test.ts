@@ -196,7 +196,7 @@ describe(
       })
       assert.equal(tries, 3)
       assert.equal(errors.length, 2)
-      assert.match(awaited.at(-1) ?? '', /the store has yet to take that down/)
+      assert.match(awaited.at(-1) ?? '', /the store has not recorded that yet/)
       assert.ok(!existsSync(path))
     })
 

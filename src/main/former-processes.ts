@@ -118,7 +118,7 @@ async function release(sessions: readonly string[], settling: SettleOptions): Pr
 }
 
 const ON_LAUNCHERS = 'a launcher of that process has not yet ended everything it started'
-const ON_STORE = 'everything it had started is gone, and the store has yet to take that down'
+const ON_STORE = 'everything it had started is gone, and the store has not recorded that yet'
 const UNPROVED = 'it cannot be proved that everything it had started is gone'
 const ELSEWHERE = 'that process was started in another container or before the last boot'
 

@@ -5,7 +5,7 @@ import type { Store } from '../store/port.ts'
 export const BLOB_PLACES = ['fs', 'store'] as const
 export type BlobPlace = (typeof BLOB_PLACES)[number]
 
-/** The only module that knows the blob storages; each is loaded on demand. */
+/** The only module that imports the blob storages; each is loaded on demand. */
 export async function openBlobs(
   place: BlobPlace,
   { store, dataDir, now }: { store: Store; dataDir: string; now: () => number },

@@ -17,7 +17,7 @@ export function isStoreUrl(url: string): boolean {
   return SQLITE.test(url) || POSTGRES.test(url)
 }
 
-/** The only module that knows the databases; each is loaded on demand. */
+/** The only module that imports the databases; each is loaded on demand. */
 export async function openStore({ url, onFatal, onWarn }: StoreSetting): Promise<Store> {
   if (SQLITE.test(url)) {
     const path = url.slice('sqlite:'.length)

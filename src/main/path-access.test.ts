@@ -3,13 +3,20 @@ import { test } from 'node:test'
 import { type FoundDirectory, type ServerUser, writersOf } from './path-access.ts'
 
 const ALICE: ServerUser = {
-  ...{ uid: 1_000, gid: 1_000, groups: [1_000, 2_000], invokers: [], unmappedUid: undefined },
+  uid: 1_000,
+  gid: 1_000,
+  groups: [1_000, 2_000],
+  invokers: [],
+  unmappedUid: undefined,
 }
 const ROOT: ServerUser = { ...ALICE, uid: 0, gid: 0, groups: [0, 2_000], invokers: [1_000] }
 const IN_NAMESPACE: ServerUser = { ...ALICE, unmappedUid: 65_534 }
 
 const directory = (uid: number, gid: number, mode: number, more: Partial<FoundDirectory> = {}) => ({
-  ...{ uid, gid, mode, isMountPoint: false },
+  uid,
+  gid,
+  mode,
+  isMountPoint: false,
   ...more,
 })
 const MOUNTED = { isMountPoint: true }

@@ -129,7 +129,11 @@ test('a file or a directory of another user is refused', { skip: notRoot }, (t) 
 /** A user other than the tester, who is root here. */
 const STRANGER = 65_534
 const ALICE: ServerUser = {
-  ...{ uid: 1_000, gid: 1_000, groups: [1_000, 2_000], invokers: [], unmappedUid: undefined },
+  uid: 1_000,
+  gid: 1_000,
+  groups: [1_000, 2_000],
+  invokers: [],
+  unmappedUid: undefined,
 }
 
 test(

@@ -48,7 +48,12 @@ const CHECKED_WHEN_READ = new Set(['admin-token', 'secret-key'])
 const DATABASE = /^punctual\.db(-wal|-shm|-journal|\.lock)?$/
 const FILES_OF_DATA_DIR = new Set([
   ...CHECKED_WHEN_READ,
-  ...['admin-token.registered', 'server.json', 'config.json', 'backup.json', 'blobs', 'processes'],
+  'admin-token.registered',
+  'server.json',
+  'config.json',
+  'backup.json',
+  'blobs',
+  'processes',
 ])
 /** Temporary files of `writePrivately` and `writeNewFile` in a killed process. */
 const UNFINISHED = /(\.\d+\.[0-9a-f]{8}|\.[0-9a-f]{8}\.new)$/

@@ -9,8 +9,13 @@ import { createProcessRecord, readRecord } from './process-record.ts'
 
 const skip = process.platform !== 'linux' && 'only there does a process have a lasting identity'
 const ABILITIES: Abilities = {
-  ...{ kind: 'native', containment: 'pidns', limits: [], canSwitchUser: false },
-  ...{ holdsLock: true, hidesFiles: false, why: '' },
+  kind: 'native',
+  containment: 'pidns',
+  limits: [],
+  canSwitchUser: false,
+  holdsLock: true,
+  hidesFiles: false,
+  why: '',
 }
 
 describe('the record of a server process', { skip }, () => {

@@ -66,7 +66,9 @@ export function createProcessRecord(
   const save = () => {
     if (!isProvable || containment === undefined || sessions.size === 0) return
     const record: RecordedSessions = {
-      ...{ containment, sessions: [...sessions], launchers: [...launchers] },
+      containment,
+      sessions: [...sessions],
+      launchers: [...launchers],
     }
     try {
       writePrivately(file, JSON.stringify(record))

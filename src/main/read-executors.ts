@@ -12,11 +12,11 @@ type Offer = Pick<WorkerOptions, 'http' | 'containers' | 'executors'>
 
 /**
  * Decides which executors a worker offers. A requested engine must work; if none is mentioned, it
- * is detected if `detectsEngine`, and otherwise not used.
+ * is detected if `detectsEngines`, and otherwise not used.
  */
 export async function readExecutors(
   flags: ExecutorFlags,
-  { looksAround }: { looksAround: boolean },
+  { detectsEngines }: { detectsEngines: boolean },
 ): Promise<Offer> {
   const wanted = flags.executors?.split(',')
   const unknown = wanted?.find((name) => !EXECUTORS.some((known) => known === name))
@@ -28,7 +28,7 @@ export async function readExecutors(
   const allow = parseAllowList(flags.allowAddress ?? [])
   const isAskedFor = flags.containerEngine !== undefined || wanted?.includes('container') === true
   const isRuledOut = wanted !== undefined && !wanted.includes('container')
-  const isTried = isAskedFor || (looksAround && !isRuledOut)
+  const isTried = isAskedFor || (detectsEngines && !isRuledOut)
   const engine = isTried ? await findEngine(flags.containerEngine, flags.engineArg) : undefined
   if (engine && 'missing' in engine && isAskedFor) throw wrong('container-engine', engine.missing)
   return {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Clock, Random } from '../core/clock.ts'
 import type { Logger } from '../core/logging/logger.ts'
+import { zoneNames } from '../core/schedule/index.ts'
 import type { SchedulerClient } from '../core/wire/protocol.ts'
 import { createApi } from '../server/api/create-api.ts'
 import type { ConnectionLimits } from '../server/api/http/connections.ts'
@@ -21,7 +22,6 @@ import { systemClock } from '../worker/clock/system-clock.ts'
 import { type BlobPlace, openBlobs } from './open-blobs.ts'
 import { openStore } from './open-store.ts'
 import { createSecureRandom } from './secure-random.ts'
-import { systemTimeZone } from './system-time-zone.ts'
 import type { EmptyAnswer } from '../server/compat/wire.ts'
 
 export interface SchedulerOptions {
@@ -72,8 +72,8 @@ export interface ListenOptions {
   /** Callers without a token are accepted. */
   readonly isOpen?: boolean
   readonly allowHosts?: readonly string[]
-  /** The answer to a worker of the legacy protocol when there is no job. */
-  readonly plainEmpty?: EmptyAnswer
+  /** The answer to a worker of the compatibility API when there is no job. */
+  readonly compatEmpty?: EmptyAnswer
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
   /** Overrides of the default connection limits. */
   readonly connections?: Partial<ConnectionLimits>
@@ -111,18 +111,16 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     const acceptedBy = adminTokenReach?.acceptedBy ?? 'this_node'
     return startNode({
       isRootStored: acceptedBy !== 'this_node',
-      ...{
-        store,
-        blobs,
-        clock,
-        random,
-        config,
-        rootToken,
-        version,
-        vault,
-        webhookDelivery,
-        onError,
-      },
+      store,
+      blobs,
+      clock,
+      random,
+      config,
+      rootToken,
+      version,
+      vault,
+      webhookDelivery,
+      onError,
       log: options.log,
       onWarn: (message) => options.log?.warn(message),
       zone: systemTimeZone(),
@@ -146,7 +144,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       port,
       isOpen = false,
       allowHosts = [],
-      plainEmpty,
+      compatEmpty,
       tls,
       connections = {},
     }) {
@@ -155,7 +153,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
         workingFor: node.workingFor,
         admin: node.admin,
         compat: node.compat,
-        ...(plainEmpty && { compatEmpty: plainEmpty }),
+        ...(compatEmpty && { compatEmpty }),
         metrics: node.metrics,
         health: { live: () => true, ready: node.ready },
         identify: node.authenticator.identify,
@@ -180,6 +178,12 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
       await store.close()
     },
   }
+}
+
+/** The time zone of this machine; UTC if it has no standard name. */
+function systemTimeZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  return zoneNames().includes(timeZone) ? timeZone : 'UTC'
 }
 
 /** Then the listen address is not one that clients can use. */

@@ -32,7 +32,7 @@ type ServeContext = {
   executors: ExecutorFlags
 }
 
-/** `punctual up` with a worker, `punctual server` without one: runs until it is told to stop. */
+/** `punctual up` with a worker, `punctual server` without one: runs until a signal stops it. */
 export async function serve(settings: Settings, surroundings: ServeContext): Promise<number> {
   try {
     return await serveUntilStopped(settings, surroundings)
@@ -50,7 +50,7 @@ async function serveUntilStopped(
   logFailuresOfProcess(log)
   const { allowAddresses: allowAddress } = settings
   const offer = withWorker
-    ? await readExecutors({ ...executors, allowAddress }, { looksAround: false })
+    ? await readExecutors({ ...executors, allowAddress }, { detectsEngines: false })
     : undefined
   const warnOnce = createWarnOnce(log)
   protectDataDir(settings.dataDir, warnOnce)
@@ -62,7 +62,7 @@ async function serveUntilStopped(
     blobs: { place: settings.blobs, dataDir: settings.dataDir },
     config: {
       inlineBytes: settings.inlineBytes,
-      legacyTtlMs: settings.plainTtlMs,
+      compatTtlMs: settings.compatTtlMs,
       minWorkerProtocol: settings.workerProtocol,
     },
     rootToken: token,
@@ -88,7 +88,12 @@ async function serveUntilStopped(
   })
   const stopping = new AbortController()
   const open: Opened = {
-    ...{ scheduler, tokenFile: path, offer, log, startedMono, stopping },
+    scheduler,
+    tokenFile: path,
+    offer,
+    log,
+    startedMono,
+    stopping,
     isStoreLost: () => isStoreLost,
   }
   let stopped: Promise<number>
@@ -138,9 +143,9 @@ async function announce(
   { terminal, version, open }: { terminal: Terminal; version: string; open: Opened },
 ): Promise<{ stopped: Promise<number> }> {
   const { scheduler, offer, log, stopping } = open
-  const { host, port, isOpen, allowHosts, plainEmpty, tls } = settings
+  const { host, port, isOpen, allowHosts, compatEmpty, tls } = settings
   const url = await scheduler
-    .listen({ host, port, isOpen, allowHosts, plainEmpty, ...(tls && { tls }) })
+    .listen({ host, port, isOpen, allowHosts, compatEmpty, ...(tls && { tls }) })
     .catch((error: unknown) => {
       throw cannotListen(error, `${host}:${port}`)
     })
@@ -152,7 +157,10 @@ async function announce(
     signal: stopping.signal,
   }).catch(log.survived)
   const removeServerFile = publishServerFile({
-    ...{ url, dataDir: settings.dataDir, tokenFile: open.tokenFile, env: terminal.env },
+    url,
+    dataDir: settings.dataDir,
+    tokenFile: open.tokenFile,
+    env: terminal.env,
   })
   const warning =
     offer && settings.slots > 0 ? warnOfRoot(settings.processes, offer.executors) : undefined
@@ -188,8 +196,12 @@ async function announce(
     {
       message: 'the server is ready',
       fields: {
-        ...{ url, version, took_ms: tookMs, data: resolve(settings.dataDir) },
-        ...{ store: scheduler.storeVersion, slots: worker ? settings.slots : 0 },
+        url,
+        version,
+        took_ms: tookMs,
+        data: resolve(settings.dataDir),
+        store: scheduler.storeVersion,
+        slots: worker ? settings.slots : 0,
         ...(scheduler.adminTokenReach && { admin_token: scheduler.adminTokenReach.acceptedBy }),
       },
     },

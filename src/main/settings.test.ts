@@ -20,8 +20,8 @@ test('without settings it serves on loopback and keeps its data in the current d
     store: 'sqlite:.punctual/punctual.db',
     blobs: 'fs',
     inlineBytes: 65_536,
-    plainTtlMs: 20_000,
-    plainEmpty: '204',
+    compatTtlMs: 20_000,
+    compatEmpty: '204',
     workerProtocol: 1,
     slots: 8,
     isOpen: false,
@@ -29,8 +29,12 @@ test('without settings it serves on loopback and keeps its data in the current d
     allowAddresses: [],
     tls: undefined,
     processes: {
-      ...{ limits: {}, allowUsers: [], runAs: undefined, allowRoot: undefined },
-      ...{ launcher: undefined, containment: undefined },
+      limits: {},
+      allowUsers: [],
+      runAs: undefined,
+      allowRoot: undefined,
+      launcher: undefined,
+      containment: undefined,
     },
     secretKey: undefined,
     logFormat: 'text',
@@ -64,8 +68,12 @@ test('an address includes its port: port settings from a weaker source do not ap
 
 test('a variable has the effect of its flag; an empty one has none', () => {
   const env = {
-    ...{ PUNCTUAL_DATA: '/d', PUNCTUAL_PORT: '', PUNCTUAL_OPEN: '1', PUNCTUAL_STORE: '' },
-    ...{ PUNCTUAL_SLOTS: '0', PUNCTUAL_ALLOW_HOST: 'a,b' },
+    PUNCTUAL_DATA: '/d',
+    PUNCTUAL_PORT: '',
+    PUNCTUAL_OPEN: '1',
+    PUNCTUAL_STORE: '',
+    PUNCTUAL_SLOTS: '0',
+    PUNCTUAL_ALLOW_HOST: 'a,b',
   }
   const { dataDir, port, isOpen, slots, allowHosts, store } = readSettings({}, env)
   assert.deepEqual(
@@ -83,8 +91,8 @@ test('the default for blobs is files with SQLite, and rows with a shared databas
   assert.equal(placeOf({ store: 'postgres://a/b', blobs: 'fs' }), 'fs')
   assert.equal(readSettings({ inlineLimit: '1kB' }, {}).inlineBytes, 1_000)
   assert.equal(readSettings({}, { PUNCTUAL_INLINE_LIMIT: '2KiB' }).inlineBytes, 2_048)
-  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_TTL: '1m' }).plainTtlMs, 60_000)
-  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_EMPTY: 'json' }).plainEmpty, 'json')
+  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_TTL: '1m' }).compatTtlMs, 60_000)
+  assert.equal(readSettings({}, { PUNCTUAL_PLAIN_EMPTY: 'json' }).compatEmpty, 'json')
 })
 
 test('a server that others can reach answers to its own names and to configured ones', () => {

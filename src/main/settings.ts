@@ -29,10 +29,10 @@ export interface Settings {
   /** Where inputs and results larger than `inlineBytes` are stored. */
   readonly blobs: BlobPlace
   readonly inlineBytes: number
-  /** How long a worker of the legacy protocol may be silent. */
-  readonly plainTtlMs: number
+  /** How long a worker of the compatibility API may be silent. */
+  readonly compatTtlMs: number
   /** The answer to such a worker when there is no job. */
-  readonly plainEmpty: EmptyAnswer
+  readonly compatEmpty: EmptyAnswer
   /** The lowest accepted version of the worker protocol. */
   readonly workerProtocol: 1 | 2
   readonly slots: number
@@ -95,8 +95,8 @@ export function readSettings(flags: GivenSettings, env: NodeJS.ProcessEnv): Sett
     store,
     blobs: readPlace(given.blobs, settingErrors) ?? defaultBlobPlace(store),
     inlineBytes: readInlineLimit(given.inlineLimit, settingErrors) ?? LIMITS.inlineBytes,
-    plainTtlMs: readPlainTtl(given.plainTtl, settingErrors) ?? DEFAULT_CONFIG.legacyTtlMs,
-    plainEmpty: readPlainEmpty(given.plainEmpty, settingErrors) ?? '204',
+    compatTtlMs: readCompatTtl(given.plainTtl, settingErrors) ?? DEFAULT_CONFIG.compatTtlMs,
+    compatEmpty: readCompatEmpty(given.plainEmpty, settingErrors) ?? '204',
     workerProtocol: readWorkerProtocol(given.workerProtocol, settingErrors) ?? 1,
     slots: count(given.slots, settingErrors) ?? DEFAULT_SLOTS,
     isOpen,
@@ -230,14 +230,14 @@ function readWorkerProtocol(
 }
 
 /** With less, a busy machine would lose its workers; with more, lost workers would go unnoticed. */
-const LEAST_PLAIN_TTL_MS = 500
-const MOST_PLAIN_TTL_MS = 600_000
+const LEAST_COMPAT_TTL_MS = 500
+const MOST_COMPAT_TTL_MS = 600_000
 
-function readPlainTtl(text: string | undefined, settingErrors: SettingErrors): number | undefined {
+function readCompatTtl(text: string | undefined, settingErrors: SettingErrors): number | undefined {
   if (text === undefined) return undefined
   try {
     const ms = parseDuration(text, 'plain-ttl')
-    if (ms >= LEAST_PLAIN_TTL_MS && ms <= MOST_PLAIN_TTL_MS) return ms
+    if (ms >= LEAST_COMPAT_TTL_MS && ms <= MOST_COMPAT_TTL_MS) return ms
     settingErrors.add('plain-ttl', `"${text}" is not between 500ms and 10m`)
   } catch {
     settingErrors.add('plain-ttl', `"${text}" is not a duration; try 20s`)
@@ -245,7 +245,7 @@ function readPlainTtl(text: string | undefined, settingErrors: SettingErrors): n
   return undefined
 }
 
-function readPlainEmpty(
+function readCompatEmpty(
   text: string | undefined,
   settingErrors: SettingErrors,
 ): EmptyAnswer | undefined {

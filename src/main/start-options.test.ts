@@ -7,6 +7,9 @@ test('npm start accepts the flags of punctual up, under the names of the setting
   const args = ['--plain-empty', 'json', '--plain-ttl', '1m', '--open', '--allow-host', 'a.example']
   const { values } = parseArgs({ args, options: START_OPTIONS })
   assert.deepEqual(settingsOfFlags(values), {
-    ...{ plainEmpty: 'json', plainTtl: '1m', open: true, allowHost: ['a.example'] },
+    plainEmpty: 'json',
+    plainTtl: '1m',
+    open: true,
+    allowHost: ['a.example'],
   })
 })

@@ -37,7 +37,7 @@ export interface WorkerFlags extends GivenProcessSettings, ExecutorFlags {
   readonly logFormat?: string
 }
 
-/** `punctual worker`: runs jobs until it is told to stop. */
+/** `punctual worker`: runs jobs until a signal stops it. */
 export async function work(
   flags: WorkerFlags,
   command: Command,
@@ -51,7 +51,7 @@ export async function work(
   const { format, ...processes } = workerSettings(flags, terminal.env)
   const log = createProcessLog({ format, now: terminal.now })
   logFailuresOfProcess(log)
-  const executors = await readExecutors(flags, { looksAround: true })
+  const executors = await readExecutors(flags, { detectsEngines: true })
   let isHelpShown = false
   const onError = (error: unknown) => {
     log.survived(error)

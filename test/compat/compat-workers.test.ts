@@ -50,7 +50,7 @@ async function open(t: TestContext, options: Parameters<typeof openApi>[1] = {})
   return { api, ...asCompatCaller(api) }
 }
 
-const SHORT = { legacyTtlMs: scaledMs(4_000), reapMarginMs: 100, leaseTtlMs: 1_000 }
+const SHORT = { compatTtlMs: scaledMs(4_000), reapMarginMs: 100, leaseTtlMs: 1_000 }
 
 test('a worker registers, takes a job, reports progress and ends it', async (t) => {
   const { register, beat, next, report, submit, show } = await open(t)
@@ -264,7 +264,7 @@ test('any request counts as a heartbeat', async (t) => {
     async () => {
       const { status } = await requests[asked++ % requests.length]!()
       assert.equal(status, 200)
-      return performance.now() - since > 1.5 * SHORT.legacyTtlMs
+      return performance.now() - since > 1.5 * SHORT.compatTtlMs
     },
     { what: 'longer than silence may last', intervalMs: 50 },
   )

@@ -157,7 +157,7 @@ for (const [name, open] of STORES) {
 
   test(`a silent worker is inactive on ${name}, and the views are read-only`, async (t) => {
     const { store, ask } = await open(t)
-    const config = { legacyTtlMs: 300, reapMarginMs: 50, leaseTtlMs: 1_000 }
+    const config = { compatTtlMs: 300, reapMarginMs: 50, leaseTtlMs: 1_000 }
     const api = await openApi(t, { store, config })
     await submit(api, { name: 'x', command: 'x' })
     await work(api, [])

@@ -5,6 +5,6 @@
 export const LONG_TIMEOUTS = {
   leaseTtlMs: 600_000,
   // Must differ from the lease: that is how a node tells compat workers from the others.
-  legacyTtlMs: 300_000,
+  compatTtlMs: 300_000,
   nodeTtlMs: 1_800_000,
 } as const

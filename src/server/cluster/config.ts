@@ -14,7 +14,7 @@ export interface NodeConfig {
    * The same for a worker that speaks the legacy protocol: every request of it counts as a
    * heartbeat.
    */
-  readonly legacyTtlMs: number
+  readonly compatTtlMs: number
   /** Any other node may declare a node dead whose row was not renewed for this long. */
   readonly nodeTtlMs: number
   readonly nodeHeartbeatMs: number
@@ -51,7 +51,7 @@ export const DEFAULT_CONFIG: NodeConfig = {
   leaseTtlMs: 10_000,
   heartbeatMs: 3_000,
   minWorkerProtocol: 1,
-  legacyTtlMs: 20_000,
+  compatTtlMs: 20_000,
   nodeTtlMs: 30_000,
   nodeHeartbeatMs: 3_000,
   steadyMs: 30_000,

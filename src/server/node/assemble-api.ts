@@ -61,7 +61,7 @@ export function assembleApi(options: NodeOptions, parts: ApiParts): NodeApi {
       exchanging: workers.exchanging,
       logging: workers.logging,
       installation: access.installation,
-      ttlMs: options.config.legacyTtlMs,
+      ttlMs: options.config.compatTtlMs,
       zone: runs.zone,
       clientFor,
       mintId: access.membership.mintId,

@@ -38,10 +38,10 @@ export interface AttemptTable {
   abandoned(): readonly LeasedAttempt[]
   /**
    * Attempts that were started here and dropped because the server called them lost. If the store
-   * still assigns them to this worker, the next node must know that they had started.
+   * still assigns them to this worker, the next node must count them as started.
    */
   dropped(): readonly LeasedAttempt[]
-  /** Forgets the abandoned and dropped attempts once the server knows of them. */
+  /** Forgets the abandoned and dropped attempts once they are reported to the server. */
   clearReportedLosses(): void
   cancel(run: string): void
   /** Accepts no more assignments. */
@@ -71,7 +71,7 @@ export interface AttemptTableOptions {
   readonly quarantine?: Quarantine | undefined
   /** The content of the next message to the server may have changed. */
   onChange(): void
-  /** The handler of this job was told to stop and did not. */
+  /** The handler of this job was asked to stop and did not. */
   onIgnored(assignment: Assignment): void
   /** Attempts were lost that only this worker can report: they are among the abandoned ones. */
   onAbandoned(): void

@@ -10,14 +10,14 @@ export type Settled =
   | { readonly kind: 'threw'; readonly error: unknown }
   /** The handler was never called. */
   | { readonly kind: 'unstartable'; readonly message: string }
-  /** It was told to stop and the grace has expired. */
+  /** It was asked to stop and the grace has expired. */
   | { readonly kind: 'ignored' }
   /** A process exited, or was ended by a signal. */
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: string }
   /** It was killed because it exceeded a limit. */
   | { readonly kind: 'overran'; readonly cause: 'oom' | 'error'; readonly message: string }
-  /** It ended, and its executor knows why that is a failure. */
+  /** It ended, and its executor gives the reason why that is a failure. */
   | {
       readonly kind: 'failed'
       readonly cause: 'error' | 'timeout' | 'oom' | 'start_error'
@@ -26,7 +26,7 @@ export type Settled =
     }
   /** It ended with success and left an unusable result. */
   | { readonly kind: 'broken'; readonly message: string }
-  /** It was told to stop before it had started. */
+  /** It was asked to stop before it had started. */
   | { readonly kind: 'unstarted' }
 
 type Reported = Pick<Assignment, 'run' | 'fence' | 'timeoutMs'>
@@ -105,7 +105,7 @@ function decideOutcome(
   }
 }
 
-/** An attempt that failed after it was told to stop was stopped. */
+/** An attempt that failed after it was asked to stop counts as stopped. */
 function stoppedOr(
   held: LeasedAttempt,
   stopped: StopCause | undefined,

@@ -6,7 +6,7 @@ import { messageOf, outcomeOf, type Settled } from './outcome.ts'
 import { Output } from '../output/output.ts'
 import { AttemptMarkers } from '../output/attempt-markers.ts'
 import type { Echo, OutputBuffer, OutputSource } from '../output/output-buffer.ts'
-import { STOP_REMARKS } from './stop-remarks.ts'
+import { STOP_MESSAGES } from './stop-messages.ts'
 import { type AttemptHooks, outranks, type RunningAttempt } from './running-attempt.ts'
 
 export interface PrintingDeps {
@@ -58,7 +58,7 @@ export abstract class PrintingAttempt implements RunningAttempt, OutputSource {
     this.output = new Output({
       limitBytes: deps.outputLimitBytes ?? OUTPUT_LIMIT_BYTES,
       onChange: () => this.#reportWhenSent(),
-      onRoom: (hasRoom) => this.throttle(hasRoom),
+      onBackpressure: (isPaused) => this.throttle(isPaused),
       onMark: (mark) => {
         if (this.markers?.record(mark, this.elapsedMs()) && !this.#attemptResult)
           deps.outputBuffer.add(this)
@@ -71,7 +71,7 @@ export abstract class PrintingAttempt implements RunningAttempt, OutputSource {
   /** Ends the work early: `work` settles soon afterwards. */
   protected abstract interrupt(why: StopCause): void
   /** Pauses or resumes the output, depending on the free space in the buffer. */
-  protected abstract throttle(hasRoom: boolean): void
+  protected abstract throttle(isPaused: boolean): void
 
   start(): void {
     const { timeoutMs } = this.assignment
@@ -87,7 +87,7 @@ export abstract class PrintingAttempt implements RunningAttempt, OutputSource {
   stop(why: StopCause): void {
     if (this.#attemptResult || !outranks(why, this.#stopped)) return
     this.#stopped = why
-    this.remark(STOP_REMARKS[why])
+    this.addWorkerLine(STOP_MESSAGES[why])
     this.interrupt(why)
   }
 
@@ -104,8 +104,9 @@ export abstract class PrintingAttempt implements RunningAttempt, OutputSource {
     return this.#stopped
   }
 
-  protected remark(text: string): void {
-    this.output.remark(this.elapsedMs(), this.masker.text(`punctual: ${text}`))
+  /** Adds a line by the worker itself to the output. */
+  protected addWorkerLine(text: string): void {
+    this.output.addWorkerLine(this.elapsedMs(), this.masker.text(`punctual: ${text}`))
   }
 
   protected print(stream: 1 | 2, bytes: Buffer): void {

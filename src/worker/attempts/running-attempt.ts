@@ -7,7 +7,7 @@ export interface RunningAttempt {
   readonly assignment: Assignment
   start(): void
   /**
-   * Tells the attempt to stop. The first cause wins, except that a lost lease overrides it: without
+   * Asks the attempt to stop. The first cause wins, except that a lost lease overrides it: without
    * a lease there is no grace.
    */
   stop(why: StopCause): void

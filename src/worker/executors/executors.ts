@@ -86,7 +86,10 @@ export async function openExecutors(
     (await openContainers(
       { limits: options.processes?.limits, ...options.containers },
       {
-        ...{ printing: { outputBuffer, echo }, lifeline: processes.lifeline, clock, onError },
+        printing: { outputBuffer, echo },
+        lifeline: processes.lifeline,
+        clock,
+        onError,
         onLate: opening.onOffer,
         onRemoved: opening.onRemoved,
       },

@@ -112,7 +112,7 @@ test('a loss of an earlier fence does not affect its successor', async () => {
   assert.equal(calls.get('run_a')?.context.signal.aborted, false)
 })
 
-test('a cancelled attempt is told to stop, and reported as cancelled when it does', async () => {
+test('a cancelled attempt is asked to stop, and reported as cancelled when it does', async () => {
   const { clock, server, calls, why } = await setUp()
   server.submit('run_a')
   await flushTasks()

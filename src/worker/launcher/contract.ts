@@ -38,7 +38,9 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       const dir = mkdtempSync(join(tmpdir(), 'punctual-launcher-'))
       t.after(() => rmSync(dir, { recursive: true }))
       const one = run(launcher, 'cat; pwd; umask; env | cut -d= -f1 | sort', {
-        ...{ stdin: 'given\n', cwd: dir, umask: 0o027 },
+        stdin: 'given\n',
+        cwd: dir,
+        umask: 0o027,
         env: { PATH: process.env['PATH'] ?? '', A: 'b' },
       })
       await one.ended
@@ -121,10 +123,12 @@ export async function launcherContract(name: string, options: LauncherOptions): 
     test('a process that times out is asked to end, and the report names the cause', async (t) => {
       const launcher = await open(t, options)
       const listens = run(launcher, "trap 'exit 3' TERM; while :; do sleep 0.05; done", {
-        ...{ timeoutMs: 300, graceMs: 60_000 },
+        timeoutMs: 300,
+        graceMs: 60_000,
       })
       const deaf = run(launcher, "trap '' TERM; while :; do sleep 0.05; done", {
-        ...{ timeoutMs: 50, graceMs: 50 },
+        timeoutMs: 50,
+        graceMs: 50,
       })
       const quick = run(launcher, 'true', { timeoutMs: 60_000, graceMs: 0 })
       assert.equal(await listens.ended, 'code 3')

@@ -171,7 +171,7 @@ async function connect(
       const child = next
       next = next === LAST_CHILD_NUMBER ? 1 : next + 1
       children.set(child, events)
-      // The other processes were already told that the launcher ended.
+      // The attempts of the other processes have already received `onAbandoned`.
       if (hasEnded) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))
       sendOrder({ order: 'start', child, ...input })
       return {

@@ -31,7 +31,7 @@ export class AttemptMarkers {
     return this.#progress
   }
 
-  /** Whether there is progress that the server does not know. */
+  /** Whether there is progress that was not sent to the server. */
   get hasUnsentProgress(): boolean {
     return this.#hasUnsent
   }

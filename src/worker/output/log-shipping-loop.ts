@@ -43,7 +43,9 @@ export async function logShippingLoop(
       ...(batch.progress.length > 0 ? { progress: batch.progress } : {}),
     }
     const sent = await sendRequest(() => deps.client.log(session.key, message), {
-      ...{ clock, limitMs: ANSWER_MS, signal },
+      clock,
+      limitMs: ANSWER_MS,
+      signal,
     })
     if (sent.kind === 'abandoned') return
     failures = sent.kind === 'failed' ? failures + 1 : 0

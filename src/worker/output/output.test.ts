@@ -6,8 +6,12 @@ import type { OutputMarker } from '../../core/text/markers.ts'
 import { Output } from './output.ts'
 
 function create(limitBytes = 1_000_000_000) {
-  const rooms: boolean[] = []
-  const output = new Output({ limitBytes, onChange() {}, onRoom: (room) => rooms.push(room) })
+  const pauses: boolean[] = []
+  const output = new Output({
+    limitBytes,
+    onChange() {},
+    onBackpressure: (isPaused) => pauses.push(isPaused),
+  })
   const sent: OutputEntry[] = []
   /** Sends everything that can be sent, to a server that stores it all. */
   const ship = () => {
@@ -18,7 +22,7 @@ function create(limitBytes = 1_000_000_000) {
       }
     }
   }
-  return { output, rooms, sent, ship }
+  return { output, pauses, sent, ship }
 }
 
 const write = (output: Output, stream: 1 | 2, ms: number, text: string) =>
@@ -113,12 +117,12 @@ test('more chunks are sent at once if there are more, in order, and sent ones do
 })
 
 test('a process that prints faster than the worker can send is paused and resumed', () => {
-  const { output, rooms, ship } = create()
+  const { output, pauses, ship } = create()
   const megabyte = 'x'.repeat(1023) + '\n'
   for (let i = 0; i < 1_100; i += 1) write(output, 1, i, megabyte)
-  assert.deepEqual(rooms, [false])
+  assert.deepEqual(pauses, [true])
   ship()
-  assert.deepEqual(rooms, [false, true])
+  assert.deepEqual(pauses, [true, false])
 })
 
 /** Everything that was kept of a stream, in order, and the summary of the output. */
@@ -128,16 +132,16 @@ function finish({ output, sent, ship }: ReturnType<typeof create>, ms = 0) {
   const summary = output.summary()
   const all = [...sent, ...(summary?.last ?? [])]
   const kept = Buffer.concat(all.filter(([, stream]) => stream !== 0).map((e) => bytesOf(e[2])))
-  const remarks = all.filter(([, stream]) => stream === 0).map(([, , text]) => text)
-  return { summary, kept, remarks }
+  const workerLines = all.filter(([, stream]) => stream === 0).map(([, , text]) => text)
+  return { summary, kept, workerLines }
 }
 
 test('of too much output, the beginning and the end are kept exactly, and the dropped bytes are counted', () => {
   const one = create(100_000)
   for (let i = 0; i < 30_000; i += 1) write(one.output, 1, i, `${String(i).padStart(9)}\n`)
-  const { summary, kept, remarks } = finish(one, 30_000)
+  const { summary, kept, workerLines } = finish(one, 30_000)
   assert.deepEqual([summary?.bytes, summary?.dropped, kept.length], [300_000, 200_000, 100_000])
-  assert.deepEqual(remarks, ['… 200000 bytes were left out here …\n'])
+  assert.deepEqual(workerLines, ['… 200000 bytes were left out here …\n'])
   const all = Array.from({ length: 30_000 }, (_, i) => `${String(i).padStart(9)}\n`).join('')
   // The end is at most half of the limit.
   assert.equal(kept.toString(), all.slice(0, 50_000) + all.slice(-50_000))
@@ -153,9 +157,9 @@ test('output of exactly the limit is kept whole, without a note', () => {
     for (let at = 0; at < bytes; at += 7) {
       write(one.output, at % 2 === 0 ? 1 : 2, at, 'x'.repeat(Math.min(7, bytes - at)))
     }
-    const { summary, kept, remarks } = finish(one)
+    const { summary, kept, workerLines } = finish(one)
     assert.deepEqual([summary?.dropped, kept.length], [dropped, Math.min(bytes, 100_000)])
-    assert.equal(remarks.length, dropped === undefined ? 0 : 1)
+    assert.equal(workerLines.length, dropped === undefined ? 0 : 1)
   }
 })
 
@@ -192,7 +196,7 @@ test('markers are recognised in dropped output, too', () => {
   const output = new Output({
     limitBytes: 100,
     onChange() {},
-    onRoom() {},
+    onBackpressure() {},
     onMark: (mark) => marks.push(mark),
   })
   write(output, 1, 1, `${'x'.repeat(5_000)}\n::progress:: 1/2\n`)

@@ -12,8 +12,8 @@ const LAST_LENGTH = 32 * 1024
 /** A line without an end is passed on in pieces of this size. */
 const LINE_BYTES = 16 * 1024
 /** Buffered characters at which reading stops, and at which it resumes. */
-const FULL_LENGTH = 1024 * 1024
-const ROOM_LENGTH = 256 * 1024
+const PAUSE_LENGTH = 1024 * 1024
+const RESUME_LENGTH = 256 * 1024
 /**
  * Of output beyond the limit, at most this much of its end is kept, and no more than of its
  * beginning.
@@ -25,8 +25,8 @@ export interface OutputOptions {
   readonly limitBytes: number
   /** There is something new to send, or a chunk was stored. */
   onChange(): void
-  /** Whether the process may print: one that prints faster than the worker can send must wait. */
-  onRoom(hasRoom: boolean): void
+  /** Output must pause: it is printed faster than the worker can send it. False: it may go on. */
+  onBackpressure(isPaused: boolean): void
   /** The output contained a marker, possibly in a part that is not kept. */
   onMark?(mark: OutputMarker): void
 }
@@ -49,7 +49,7 @@ export class Output {
   #sending: (readonly OutputEntry[])[] = []
   #sendingLength = 0
   #stored = 0
-  #hasRoom = true
+  #isPaused = false
   #isEnded = false
 
   constructor(options: OutputOptions) {
@@ -80,7 +80,7 @@ export class Output {
   }
 
   /** Adds a line by the worker itself. */
-  remark(ms: number, text: string): void {
+  addWorkerLine(ms: number, text: string): void {
     this.#add(ms, 0, Buffer.from(`${text}\n`))
     this.#notify()
   }
@@ -187,10 +187,10 @@ export class Output {
   }
 
   #notify(): void {
-    const hasRoom = this.#length < (this.#hasRoom ? FULL_LENGTH : ROOM_LENGTH)
-    if (hasRoom !== this.#hasRoom) {
-      this.#hasRoom = hasRoom
-      this.#options.onRoom(hasRoom)
+    const isPaused = this.#length >= (this.#isPaused ? RESUME_LENGTH : PAUSE_LENGTH)
+    if (isPaused !== this.#isPaused) {
+      this.#isPaused = isPaused
+      this.#options.onBackpressure(isPaused)
     }
     if (this.#ready.length > 0 || this.#partial[1].length + this.#partial[2].length > 0) {
       this.#options.onChange()

@@ -93,7 +93,9 @@ export function createRegistrar(deps: {
       const offer = { ...deps.offer(), protocol: PROTOCOLS }
       const hello = { ...offer, ...known, registration, held, forsaken: stopped }
       const sent = await sendRequest(() => client.register(hello, key?.secret), {
-        ...{ clock, limitMs: ANSWER_MS, signal },
+        clock,
+        limitMs: ANSWER_MS,
+        signal,
       })
       if (sent.kind === 'abandoned') return undefined
       if (sent.kind === 'failed') {

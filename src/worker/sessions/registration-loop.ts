@@ -26,7 +26,7 @@ export async function registrationLoop(deps: RegistrationDeps): Promise<void> {
     try {
       const session = await registrar.register(closed)
       if (session === undefined) return
-      // It became available while the answer was in flight, when there was no session to end.
+      // An executor became available while the registration was in flight.
       if (executors.hasMoreToOffer()) {
         session.end('there is more to offer')
         failures = -1

@@ -54,7 +54,7 @@ export function createSessionExecutors(
             onOffer()
           },
         })
-        // The worker was told to stop before there was anything to close.
+        // The worker was asked to stop before there was anything to close.
         if (signal.aborted) await executors.close()
         // A worker that cannot run anything yet does not register.
         if (offered().length === 0) await executors.complete

@@ -14,7 +14,7 @@ const UNREGISTER_MS = 5_000
 
 /**
  * `drained`: the worker was asked to stop. `handler_unresponsive`: a handler continued after it was
- * told to stop, and only the end of the process can end it. `refused`: the server did not accept
+ * asked to stop, and only the end of the process can end it. `refused`: the server did not accept
  * the worker.
  */
 export type StopReason = 'drained' | 'handler_unresponsive' | 'refused'
@@ -112,6 +112,6 @@ async function unregister({ client, clock, reporter, registrar }: ShutdownDeps):
     limitMs: UNREGISTER_MS,
     signal: new AbortController().signal,
   })
-  // A server that no longer knows the session needs no message.
+  // A server that has no such session any more needs no message.
   if (sent.kind === 'failed' && !mustRegisterAgain(sent.error)) reporter.error(sent.error)
 }

@@ -99,7 +99,11 @@ export function readOptions(options: WorkerOptions): WorkerSettings {
   return {
     client: options.client,
     offer: {
-      ...{ name, queues, labels, executors, slots },
+      name,
+      queues,
+      labels,
+      executors,
+      slots,
       features: [SECRETS_FEATURE],
       ...(projects && { projects }),
     },

@@ -66,7 +66,11 @@ export function createFakeScheduler(
   const queue: Assignment[] = []
   const grants = new Map<string, Grant>()
   const faults: Record<WorkerCall, RequestFault[]> = {
-    ...{ register: [], exchange: [], heartbeat: [], log: [], leave: [] },
+    register: [],
+    exchange: [],
+    heartbeat: [],
+    log: [],
+    leave: [],
   }
   const logs = new Map<string, readonly (readonly OutputEntry[])[]>()
   const cancels = new Set<string>()

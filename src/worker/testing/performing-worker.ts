@@ -13,7 +13,9 @@ export async function openRealTimeWorker(t: TestContext, options: Partial<Worker
   const scheduler = createFakeScheduler(systemClock, LONG_LEASE)
   const errors: unknown[] = []
   const worker = createWorker({
-    ...{ client: scheduler, name: 'w', slots: 8 },
+    client: scheduler,
+    name: 'w',
+    slots: 8,
     ...options,
     onError: (error) => errors.push(error),
   })

@@ -20,7 +20,10 @@ export async function openProcessWorker(
   const scheduler = createFakeScheduler(systemClock, times)
   const errors: unknown[] = []
   const worker = createWorker({
-    ...{ client: scheduler, name: 'w', slots: 8, processes: { launchers: 1, ...options } },
+    client: scheduler,
+    name: 'w',
+    slots: 8,
+    processes: { launchers: 1, ...options },
     onError: (error) => errors.push(error),
   })
   t.after(() => worker.drain(0))

@@ -10,7 +10,7 @@ export interface WorkerTestWorld {
   readonly errors: unknown[]
   /** Running handler calls, by run: the test decides how each ends. */
   readonly calls: Map<string, HandlerCall>
-  /** Why the handler of a run was told to stop, if it was. */
+  /** Why the handler of a run was asked to stop, if it was. */
   why(run: string): StopCause | undefined
 }
 

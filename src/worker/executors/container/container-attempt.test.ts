@@ -12,7 +12,10 @@ import { createEngine } from './engine.ts'
 
 /** Refused because no mount is allowed: the attempt gets no further than its files. */
 const work: ContainerWork = {
-  ...{ executor: 'container', image: 'none', network: 'none', pull: 'never' },
+  executor: 'container',
+  image: 'none',
+  network: 'none',
+  pull: 'never',
   mounts: [{ source: '/etc', target: '/mnt' }],
 }
 
@@ -26,7 +29,11 @@ function endIn(open: AttemptFileStore['open']) {
     close: async () => {},
   }
   const deps: ContainerDeps = {
-    ...{ engine: createEngine('no-engine', []), allowMounts: [], args: [], bounds: {}, fileStore },
+    engine: createEngine('no-engine', []),
+    allowMounts: [],
+    args: [],
+    bounds: {},
+    fileStore,
     outputBuffer: { add() {}, remove() {} },
     owner: 'nobody',
     janitor: { watch: async () => {}, release() {}, close: async () => {}, detach() {} },

@@ -47,7 +47,8 @@ export class ContainerAttempt extends PrintingAttempt {
   readonly #deps: ContainerDeps
   readonly #name: string
   readonly #limits: WorkLimits
-  readonly #messages: readonly string[]
+  /** Limits that were reduced to the maximum of this worker. */
+  readonly #limitMessages: readonly string[]
   #child: StartedChild | undefined
   readonly #interrupted = Promise.withResolvers<undefined>()
   #errorText = ''
@@ -64,11 +65,11 @@ export class ContainerAttempt extends PrintingAttempt {
     this.#deps = deps
     this.#name = `punctual-${assignment.run}-${assignment.fence}`
     this.#limits = limits
-    this.#messages = messages
+    this.#limitMessages = messages
   }
 
   protected async work(): Promise<AttemptResult> {
-    for (const message of this.#messages) this.remark(message)
+    for (const message of this.#limitMessages) this.addWorkerLine(message)
     const { fileStore } = this.#deps
     let files: AttemptFiles | undefined
     try {
@@ -87,9 +88,9 @@ export class ContainerAttempt extends PrintingAttempt {
     this.#interrupted.resolve(undefined)
   }
 
-  protected throttle(hasRoom: boolean): void {
-    if (hasRoom) this.#child?.resume()
-    else this.#child?.pause()
+  protected throttle(isPaused: boolean): void {
+    if (isPaused) this.#child?.pause()
+    else this.#child?.resume()
   }
 
   async #perform(files: AttemptFiles): Promise<AttemptResult> {
@@ -131,14 +132,18 @@ export class ContainerAttempt extends PrintingAttempt {
       labels: { [OWNER_LABEL]: owner, 'punctual.run': this.assignment.run },
       limits: this.#limits,
       mounts: [...mounts, { source: files.output, target: INSIDE.output }, ...given],
-      ...{ env, envFile: files.envFile, extra },
+      env,
+      envFile: files.envFile,
+      extra,
     })
     const passedEnv = Object.fromEntries(inherited(env).map((name) => [name, env[name] ?? '']))
     return {
       file: engine.command,
       args: [...engine.args, ...args],
       env: { ...engine.env, ...passedEnv },
-      ...{ cwd: '/', stdin: this.#work.stdin, umask: undefined },
+      cwd: '/',
+      stdin: this.#work.stdin,
+      umask: undefined,
       secretFiles: fileStore.secretFiles(this.assignment, { mode: 0o644, envFile: envFileOf(env) }),
     }
   }
@@ -210,7 +215,7 @@ export class ContainerAttempt extends PrintingAttempt {
       most === undefined
         ? 'killed because the machine had no memory left'
         : `killed because it needed more memory than its limit of ${formatSize(most)}`
-    this.remark(message)
+    this.addWorkerLine(message)
     return { kind: 'failed', cause: 'oom', message }
   }
 }

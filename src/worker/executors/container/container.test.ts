@@ -40,7 +40,11 @@ before(() => {
 after(() => podman?.close())
 
 const container = (command: string[], more: Partial<ContainerWork> = {}): ContainerWork => ({
-  ...{ executor: 'container', image: IMAGE, network: 'none', pull: 'never', command },
+  executor: 'container',
+  image: IMAGE,
+  network: 'none',
+  pull: 'never',
+  command,
   ...more,
 })
 const sh = (line: string, more: Partial<ContainerWork> = {}) =>
@@ -73,7 +77,9 @@ test('the output, the end and the result of a container are reported', { skip },
   const good = await perform(
     'run_a',
     sh('echo hi; echo oh >&2; cat; echo; cp "$PUNCTUAL_INPUT" "$PUNCTUAL_OUTPUT"; pwd; id', {
-      ...{ stdin: 'given', workdir: '/tmp', user: '1000:1000' },
+      stdin: 'given',
+      workdir: '/tmp',
+      user: '1000:1000',
     }),
     { input: '{"n":1}' },
   )
@@ -94,8 +100,13 @@ test(
   async (t) => {
     const { scheduler, textOf, ended } = await open(t)
     const env = {
-      ...{ KEY: 'two\nlines "and" $quotes', EMPTY: '', LONG: 'x'.repeat(100_000), HOME: '/else' },
-      ...{ DOCKER_HOST: 'tcp://secret', LD_PRELOAD: '/no/such.so', PATH: '/bin' },
+      KEY: 'two\nlines "and" $quotes',
+      EMPTY: '',
+      LONG: 'x'.repeat(100_000),
+      HOME: '/else',
+      DOCKER_HOST: 'tcp://secret',
+      LD_PRELOAD: '/no/such.so',
+      PATH: '/bin',
     }
     scheduler.submit('run_a', {
       work: sh('env | head -c 1000000; echo; echo ready; sleep 1000', { env, kill_grace_ms: 0 }),
@@ -318,7 +329,8 @@ test('containers are not offered until those of dead workers are removed', { ski
   assert.match(String(errors[0]), /containers are not offered until .*: away/)
   comeBack()
   const again = await waitFor(() => scheduler.messages('register')[1], {
-    ...{ what: 'the offer of containers', deadlineMs: 60_000 },
+    what: 'the offer of containers',
+    deadlineMs: 60_000,
   })
   assert.ok(again.executors.includes('container'))
   assert.deepEqual(podman.names().toSorted(), ['elsewhere', 'living'])

@@ -45,7 +45,8 @@ function breakNode(t: TestContext): () => void {
 test('a launcher that could not be started is tried again', { skip }, async (t) => {
   const { engine } = scripted(t)
   const { perform, worker, scheduler } = await openRealTimeWorker(t, {
-    ...{ processes: {}, containers: { engine } },
+    processes: {},
+    containers: { engine },
   })
   const mend = breakNode(t)
   assert.equal((await perform('run_a', work)).cause, 'start_error')
@@ -58,7 +59,8 @@ test('a launcher that could not be started is tried again', { skip }, async (t) 
 test('a worker without the launcher of its containers says goodbye', { skip }, async (t) => {
   const { engine } = scripted(t)
   const { perform, worker, scheduler } = await openRealTimeWorker(t, {
-    ...{ processes: {}, containers: { engine } },
+    processes: {},
+    containers: { engine },
   })
   breakNode(t)
   await perform('run_a', work)
@@ -88,7 +90,8 @@ test(
     t.after(() => worker.drain(0))
     await worker.start()
     const again = await waitFor(() => client.messages('register')[1], {
-      ...{ what: 'the offer of containers', deadlineMs: 10_000 },
+      what: 'the offer of containers',
+      deadlineMs: 10_000,
     })
     assert.ok(!client.messages('register')[0]?.executors.includes('container'))
     assert.deepEqual([again.session, again.registration], ['ses_1', 2])

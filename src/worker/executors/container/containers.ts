@@ -57,7 +57,8 @@ export async function openContainers(
   const sweep = await openSweep(engine, deps)
   const janitor = createJanitor(engine, lifeline, { clock, onError })
   const removals = createRemovals(engine, {
-    ...{ clock, onError },
+    clock,
+    onError,
     onLate(name) {
       janitor.release(name)
       deps.onRemoved(name)
@@ -68,7 +69,10 @@ export async function openContainers(
   /** The launcher without containment: the engine's command must see the whole machine. */
   const launcher = async () => {
     launchers ??= openLaunchers(1, lifeline, {
-      ...{ kind: 'node', containment: 'group', clock, onError },
+      kind: 'node',
+      containment: 'group',
+      clock,
+      onError,
     }).catch((error: unknown) => {
       // The next try may find what was missing this time.
       launchers = undefined
@@ -79,17 +83,15 @@ export async function openContainers(
 
   const attemptDeps = {
     ...deps.printing,
-    ...{
-      engine,
-      allowMounts,
-      args,
-      bounds: limits,
-      fileStore,
-      launcher,
-      janitor,
-      remove: removals.remove,
-      owner: ownOwner(),
-    },
+    engine,
+    allowMounts,
+    args,
+    bounds: limits,
+    fileStore,
+    launcher,
+    janitor,
+    remove: removals.remove,
+    owner: ownOwner(),
   }
   return {
     begin: (assignment, work, hooks) => new ContainerAttempt(assignment, work, hooks, attemptDeps),

@@ -52,7 +52,8 @@ function removeAll(): void {
   isWaiting = true
   void systemClock.sleep(backOffMs(failures, systemRandom)).then(() => {
     isWaiting = false
-    // A worker that has come back removes its own containers, and has started new ones by now.
+    // A worker that renewed its lease in the meantime removes its own containers, and may have
+    // started new ones.
     if (workerEndedMono !== undefined || !isLifelineHeld()) removeAll()
   })
 }
@@ -64,8 +65,12 @@ function removeNamed(): boolean {
     command,
     [...args, ...removalOf(engine, [...names])],
     {
-      ...{ env: { ...env }, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' },
-      ...{ timeout: ANSWER_MS, killSignal: 'SIGKILL' },
+      env: { ...env },
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+      timeout: ANSWER_MS,
+      killSignal: 'SIGKILL',
     },
   )
   killPartialContainers(names)

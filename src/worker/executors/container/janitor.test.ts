@@ -23,7 +23,8 @@ function open(t: TestContext) {
   lifeline.renew(process.hrtime.bigint() + 3_600_000_000_000n)
   const errors: unknown[] = []
   const janitor = createJanitor(createEngine(command), lifeline.fd, {
-    ...{ clock: systemClock, onError: (error: unknown) => errors.push(error) },
+    clock: systemClock,
+    onError: (error: unknown) => errors.push(error),
   })
   t.after(async () => {
     await janitor.close()
@@ -44,7 +45,7 @@ function open(t: TestContext) {
 }
 
 test(
-  'a killed janitor is replaced by one that knows the running containers',
+  'a killed janitor is replaced by one that watches the running containers',
   { skip },
   async (t) => {
     const { janitor, errors, pids, kill, asked } = open(t)

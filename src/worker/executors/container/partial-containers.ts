@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { kill } from '../../launcher/process-tree.ts'
 
 /**
- * Kills containers whose engine was killed while it created them. Podman does not know them yet and
+ * Kills containers whose engine was killed while it created them. Podman does not list them yet and
  * cannot remove them, but its monitor process runs, named after the container, with a first process
  * below it that waits for the order to start.
  */

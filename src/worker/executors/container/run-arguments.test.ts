@@ -4,8 +4,13 @@ import type { ContainerWork } from '../../../core/work/container-work.ts'
 import { envFileOf, inherited, type RunPlan, runArguments } from './run-arguments.ts'
 
 const plan: RunPlan = {
-  ...{ name: 'punctual-run_a-1', labels: { a: 'b' }, limits: {}, mounts: [], env: {} },
-  ...{ envFile: '/f', extra: [] },
+  name: 'punctual-run_a-1',
+  labels: { a: 'b' },
+  limits: {},
+  mounts: [],
+  env: {},
+  envFile: '/f',
+  extra: [],
 }
 const argumentsOf = (work: Partial<ContainerWork>, more: Partial<RunPlan> = {}) =>
   runArguments({ executor: 'container', image: 'img', ...work }, { ...plan, ...more }).join(' ')

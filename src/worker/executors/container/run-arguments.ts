@@ -31,7 +31,12 @@ export function runArguments(work: ContainerWork, plan: RunPlan): string[] {
   const { workdir, user, network, stdin } = work
   return [
     'run',
-    ...['--name', plan.name, '--pull', pull, '--security-opt', 'no-new-privileges'],
+    '--name',
+    plan.name,
+    '--pull',
+    pull,
+    '--security-opt',
+    'no-new-privileges',
     ...Object.entries(plan.labels).flatMap(([name, value]) => ['--label', `${name}=${value}`]),
     ...(stdin === undefined ? [] : ['--interactive']),
     ...(workdir === undefined ? [] : ['--workdir', workdir]),
@@ -40,7 +45,8 @@ export function runArguments(work: ContainerWork, plan: RunPlan): string[] {
     ...limitArguments(plan.limits),
     ...plan.mounts.flatMap((mount) => ['--mount', mountArgument(mount)]),
     ...inherited(plan.env).flatMap((name) => ['--env', name]),
-    ...['--env-file', plan.envFile],
+    '--env-file',
+    plan.envFile,
     ...plan.extra,
     // The engine takes one word as entry point; the rest of the command becomes the first
     // arguments.

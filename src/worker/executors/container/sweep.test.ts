@@ -21,7 +21,8 @@ function open(t: TestContext, script: string) {
   const errors: unknown[] = []
   let late = 0
   const opening = openSweep(createEngine(command), {
-    ...{ clock, onError: (error: unknown) => errors.push(error) },
+    clock,
+    onError: (error: unknown) => errors.push(error),
     onLate: () => (late += 1),
   })
   return { dir, clock, errors, late: () => late, opening }

@@ -27,9 +27,9 @@ test('a request succeeds by its status and names its sender', async (t) => {
   const done = await perform('run_a', ask({ headers: { 'X-Api': 'k' } }), { attempt: 2 })
   assert.deepEqual([done.outcome, done.result], ['succeeded', undefined])
   assert.equal(textOf('run_a'), 'made\n')
-  const remarks = textOf('run_a', 0)
-  assert.match(remarks, /punctual: GET http:\/\/127\.0\.0\.1:\d+\/orders\n/)
-  assert.match(remarks, /punctual: answered 201, 5 B of text\/plain\n/)
+  const workerLines = textOf('run_a', 0)
+  assert.match(workerLines, /punctual: GET http:\/\/127\.0\.0\.1:\d+\/orders\n/)
+  assert.match(workerLines, /punctual: answered 201, 5 B of text\/plain\n/)
   const { url, headers } = sink.requests[0] ?? assert.fail('no request')
   assert.equal(url, '/orders?key=hush')
   assert.deepEqual(
@@ -165,7 +165,9 @@ test('a long answer is cut, and binary content is not printed', async (t) => {
 
 test('a worker offers the configured executors and fails assignments for others', async (t) => {
   const { scheduler, perform } = await openRealTimeWorker(t, {
-    ...{ http: {}, handlers: { greet: () => 'hi' }, executors: ['http'] },
+    http: {},
+    handlers: { greet: () => 'hi' },
+    executors: ['http'],
   })
   const [hello] = scheduler.messages('register')
   assert.deepEqual(hello?.executors, ['http', 'handler:greet'])

@@ -41,7 +41,7 @@ export class HttpAttempt extends PrintingAttempt {
     const { url, method, max_response_bytes: maxResponseBytes, redirects } = this.#work
     const { origin, pathname } = new URL(url)
     // Without the query, which often contains keys.
-    this.remark(`${method} ${origin}${pathname}`)
+    this.addWorkerLine(`${method} ${origin}${pathname}`)
     try {
       const answer = await this.#outbound.send({
         ...requestOf(this.assignment, this.#work),
@@ -70,7 +70,7 @@ export class HttpAttempt extends PrintingAttempt {
     const { status, headers, body, truncated } = answer
     const type = textOf(headers['content-type'])
     const size = `${truncated ? 'more than ' : ''}${formatSize(body.length)}`
-    this.remark(`answered ${status}, ${size}${type && ` of ${type}`}`)
+    this.addWorkerLine(`answered ${status}, ${size}${type && ` of ${type}`}`)
     if (body.length > 0 && isReadable(type)) this.print(1, body)
     const { expect = EXPECTED_STATUS } = this.#work
     if (!readExpected(expect)(status)) return { settled: unexpected(status, expect) }
@@ -82,7 +82,7 @@ export class HttpAttempt extends PrintingAttempt {
     const text = body.toString('utf8')
     const { problem } = truncated ? { problem: 'is too long' } : maskedResult(text, this.masker)
     if (problem === undefined) return text
-    this.remark(`the answer cannot be the result: it ${problem}`)
+    this.addWorkerLine(`the answer cannot be the result: it ${problem}`)
     return undefined
   }
 }

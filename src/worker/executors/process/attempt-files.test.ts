@@ -12,7 +12,10 @@ test('secret files that a killed launcher left behind are deleted with the other
   })
   t.after(() => room.close())
   const assignment = {
-    ...{ run: 'run_a', fence: 1, input: null, secrets: [{ name: 'KEY', as: 'file', value: 'x' }] },
+    run: 'run_a',
+    fence: 1,
+    input: null,
+    secrets: [{ name: 'KEY', as: 'file', value: 'x' }],
     work: { executor: 'container', image: 'none', network: 'none', pull: 'never' },
   } as unknown as Assignment
   const files = room.open(assignment, undefined)

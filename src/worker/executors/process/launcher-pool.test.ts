@@ -40,7 +40,8 @@ async function openPool(
   const errors: unknown[] = []
   const pool = await openLaunchers(1, lifeline.fd, {
     ...options,
-    ...{ native, clock },
+    native,
+    clock,
     onError: (error) => errors.push(error),
   })
   t.after(async () => {
@@ -59,8 +60,17 @@ async function openPool(
 }
 
 const assignment: Assignment = {
-  ...{ run: 'run_a', fence: 1, job: 'job', project: 'shop', attempt: 1, weight: 1, dueAt: 0 },
-  ...{ timeoutMs: null, task: null, input: null, work: { executor: 'shell', run: 'echo hi' } },
+  run: 'run_a',
+  fence: 1,
+  job: 'job',
+  project: 'shop',
+  attempt: 1,
+  weight: 1,
+  dueAt: 0,
+  timeoutMs: null,
+  task: null,
+  input: null,
+  work: { executor: 'shell', run: 'echo hi' },
 }
 
 /** Starts an attempt on the pool and records how it ended. */
@@ -78,7 +88,10 @@ function attempt(t: TestContext, { pool, clock }: Awaited<ReturnType<typeof open
   }
   const { abilities } = pool
   const one = new ProcessAttempt(assignment, { executor: 'shell', run: 'echo hi' }, hooks, {
-    ...{ fileStore, environment: {}, directory: '/', fullness: createFullnessWatch(clock) },
+    fileStore,
+    environment: {},
+    directory: '/',
+    fullness: createFullnessWatch(clock),
     host: {
       bounds: {},
       users: new Map(),
@@ -195,7 +208,9 @@ test('a launcher that `onLauncher` refuses is closed', { skip }, async (t) => {
   t.after(lifeline.close)
   const pids: number[] = []
   const opening = openLaunchers(1, lifeline.fd, {
-    ...{ kind: 'native', containment: 'group', clock: createVirtualClock() },
+    kind: 'native',
+    containment: 'group',
+    clock: createVirtualClock(),
     onError: assert.ifError,
     onLauncher({ pid }) {
       pids.push(pid)

@@ -8,12 +8,12 @@ import type { ChildEvents, Launcher, StartedChild } from '../../launcher/launche
 import { killMarked } from '../../launcher/process-tree.ts'
 import { type MaskedStream, type Masker, maskerOf } from '../../output/masking/masker.ts'
 import { messageOf, outcomeOf, type Settled } from '../../attempts/outcome.ts'
-import { STOP_REMARKS } from '../../attempts/stop-remarks.ts'
+import { STOP_MESSAGES } from '../../attempts/stop-messages.ts'
 import { type AttemptHooks, outranks, type RunningAttempt } from '../../attempts/running-attempt.ts'
 import type { AttemptFiles, AttemptFileStore } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
 import type { FullnessWatch } from './fullness-watch.ts'
-import { endRemarks, settledOf, tmpLimitMessage } from './process-outcome.ts'
+import { endMessages, settledOf, tmpLimitMessage } from './process-outcome.ts'
 import { Output } from '../../output/output.ts'
 import type { Echo } from '../../output/output-buffer.ts'
 import type { ExecutionHost } from './host.ts'
@@ -70,7 +70,7 @@ export class ProcessAttempt implements RunningAttempt {
     this.output = new Output({
       limitBytes: outputLimitOf(this.#terms),
       onChange: () => this.#reportWhenSent(),
-      onRoom: (hasRoom) => this.#throttle(hasRoom),
+      onBackpressure: (isPaused) => this.#throttle(isPaused),
       onMark: (mark) => {
         if (this.markers.record(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
       },
@@ -82,7 +82,7 @@ export class ProcessAttempt implements RunningAttempt {
     if (timeoutMs !== null) void this.#watchTimeout(timeoutMs)
     const terms = this.#terms
     if ('refused' in terms) return this.#settle({ kind: 'unstartable', message: terms.refused })
-    for (const message of terms.messages) this.#remark(message)
+    for (const message of terms.messages) this.#addWorkerLine(message)
     try {
       const { fileStore } = this.#deps
       const files = fileStore.open(this.assignment, terms.switchTo)
@@ -101,9 +101,9 @@ export class ProcessAttempt implements RunningAttempt {
   stop(why: StopCause): void {
     if (this.#settled || !outranks(why, this.#stopped)) return
     this.#stopped = why
-    this.#remark(STOP_REMARKS[why])
+    this.#addWorkerLine(STOP_MESSAGES[why])
     this.#child?.stop(why === 'lease_lost' ? 0 : this.#graceMs())
-    if (why === 'lease_lost') this.#throttle(true)
+    if (why === 'lease_lost') this.#throttle(false)
     if (this.#isWaiting) this.#settle({ kind: 'unstarted' })
   }
 
@@ -121,17 +121,18 @@ export class ProcessAttempt implements RunningAttempt {
    * The end of a process is reported after its output, so the output of a lost attempt is read and
    * dropped.
    */
-  #throttle(hasRoom: boolean): void {
-    if (hasRoom || this.#stopped === 'lease_lost') this.#child?.resume()
-    else this.#child?.pause()
+  #throttle(isPaused: boolean): void {
+    if (isPaused && this.#stopped !== 'lease_lost') this.#child?.pause()
+    else this.#child?.resume()
   }
 
   #graceMs(): number {
     return this.#work.kill_grace_ms ?? DEFAULT_GRACE_MS
   }
 
-  #remark(text: string): void {
-    this.output.remark(this.elapsedMs(), `punctual: ${this.#masker.text(text)}`)
+  /** Adds a line by the worker itself to the output. */
+  #addWorkerLine(text: string): void {
+    this.output.addWorkerLine(this.elapsedMs(), `punctual: ${this.#masker.text(text)}`)
   }
 
   #launch(terms: Terms, files: AttemptFiles): void {
@@ -182,7 +183,7 @@ export class ProcessAttempt implements RunningAttempt {
   #watchFullness(tmp: string, most: number): void {
     const leave = this.#deps.fullness.add(tmp, most, (bytes) => {
       const message = tmpLimitMessage(bytes, most)
-      this.#remark(message)
+      this.#addWorkerLine(message)
       this.#limitExceeded = { kind: 'overran', cause: 'error', message }
       this.#child?.stop(0)
     })
@@ -196,7 +197,7 @@ export class ProcessAttempt implements RunningAttempt {
       onEnd: (code, signal, details) => {
         if (details.leaseExpired) return this.#endAsLost()
         if (details.timedOut) this.stop('timeout')
-        for (const remark of endRemarks(details, limits)) this.#remark(remark)
+        for (const message of endMessages(details, limits)) this.#addWorkerLine(message)
         this.#processEnd = {
           ...(code === null ? { signal: signal ?? '?' } : { exit_code: code }),
           containment: details.containment,

@@ -19,7 +19,7 @@ export function settledOf(
 }
 
 /** Log lines about the end of a process, in addition to its own output. */
-export function endRemarks(details: EndDetails, limits: WorkLimits): string[] {
+export function endMessages(details: EndDetails, limits: WorkLimits): string[] {
   const { oom, pidsRefused = 0 } = details
   const times = pidsRefused === 1 ? 'once' : `${pidsRefused} times`
   return [

@@ -50,7 +50,11 @@ test('a process gets its run as variables, reads its input and leaves a result',
   const show =
     'env | grep -E "^(PUNCTUAL|TRACE|SECRET)" | sort; cat "$PUNCTUAL_INPUT"; cp "$PUNCTUAL_INPUT" "$PUNCTUAL_OUTPUT"'
   const done = await perform('run_a', sh(show), {
-    ...{ input: '{"n":1}', attempt: 3, dueAt: 0, job: 'etl', project: 'shop' },
+    input: '{"n":1}',
+    attempt: 3,
+    dueAt: 0,
+    job: 'etl',
+    project: 'shop',
   })
   assert.equal(done.result, '{"n":1}')
   const lines = textOf('run_a').split('\n')

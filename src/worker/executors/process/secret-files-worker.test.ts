@@ -125,7 +125,8 @@ for (const containment of ['auto', 'group'] as const) {
       assert.equal(textOf('run_a'), '21\n600 nobody\n', textOf('run_a', 2))
       const stay = 'echo $KEY_FILE; echo up; sleep 1000'
       scheduler.submit('run_b', {
-        ...{ work: sh(stay, { run_as: 'nobody', kill_grace_ms: 0 }), secrets },
+        work: sh(stay, { run_as: 'nobody', kill_grace_ms: 0 }),
+        secrets,
       })
       await waitFor(() => textOf('run_b').includes('up'), { what: 'the one with a secret' })
       const path = textOf('run_b').split('\n')[0] ?? ''

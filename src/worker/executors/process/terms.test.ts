@@ -7,7 +7,12 @@ import type { LocalUser } from './local-users.ts'
 import { termsOf } from './terms.ts'
 
 const user = (name: string, uid: number): LocalUser => ({
-  ...{ name, uid, gid: uid, groups: [uid, 44], home: `/home/${name}`, shell: '/bin/sh' },
+  name,
+  uid,
+  gid: uid,
+  groups: [uid, 44],
+  home: `/home/${name}`,
+  shell: '/bin/sh',
 })
 const ABLE: Abilities = {
   kind: 'native',

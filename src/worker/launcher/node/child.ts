@@ -45,7 +45,7 @@ export class Child {
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
   #isWanted = true
-  #hasRoom = true
+  #hasCapacity = true
   #wasStopped = false
   #cause: EndCause = {}
   /** Secret files must not outlive the process, even if its worker has died. */
@@ -129,14 +129,14 @@ export class Child {
   }
 
   /** Pauses or resumes its output while the pipe to the worker is full. */
-  setOutputRoom(hasRoom: boolean): void {
-    this.#hasRoom = hasRoom
+  setOutputCapacity(hasCapacity: boolean): void {
+    this.#hasCapacity = hasCapacity
     this.#updateReading()
   }
 
   #updateReading(): void {
     for (const stream of [this.#process?.stdout, this.#process?.stderr]) {
-      if (this.#isWanted && this.#hasRoom) stream?.resume()
+      if (this.#isWanted && this.#hasCapacity) stream?.resume()
       else stream?.pause()
     }
   }

@@ -44,7 +44,7 @@ const readOrders = createFrameReader((kind, content) => obey(readOrder(kind, con
 new Socket({ fd: DESCRIPTORS.orders }).on('data', readOrders).on('end', leave).on('error', leave)
 reports.on('error', leave)
 reports.on('drain', () => {
-  for (const child of children.values()) child.setOutputRoom(true)
+  for (const child of children.values()) child.setOutputCapacity(true)
 })
 // The worker handles signals to the terminal's group, and sends orders to the launcher.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -112,7 +112,7 @@ function hasAny(limits: Limits = {}): boolean {
  * instead of filling the launcher's memory.
  */
 function pauseAllOutput(): void {
-  for (const child of children.values()) child.setOutputRoom(false)
+  for (const child of children.values()) child.setOutputCapacity(false)
 }
 
 /** Reports of one turn are written together: every write wakes up the worker. */
