@@ -11,8 +11,8 @@ import { runningServers } from '../cli/server/running-servers.ts'
 import { describeServer } from '../cli/server/server-address.ts'
 import type { Terminal } from '../cli/terminal/terminal.ts'
 import { formatSize } from '../core/text/size.ts'
-import { explainDiskFull } from './explain-disk-full.ts'
-import type { Settings } from './settings.ts'
+import { explainDiskFull } from './data-directory/explain-disk-full.ts'
+import type { Settings } from './settings/settings.ts'
 
 export interface BackupFlags {
   readonly data?: string

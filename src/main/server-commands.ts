@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli/commands/cli.ts'
 import { readLabel } from '../core/worker/labels.ts'
-import { addExecutorFlags, type ExecutorFlags } from './executor-flags.ts'
+import { addExecutorFlags, type ExecutorFlags } from './worker/executor-flags.ts'
 import type { BackupFlags } from './backup.ts'
-import type { GivenSettings } from './settings.ts'
-import { logStartFailure, wantsJsonLog } from './start-failure.ts'
+import type { GivenSettings } from './settings/settings.ts'
+import { logStartFailure, wantsJsonLog } from './log/start-failure.ts'
 import type { WorkerFlags } from './work.ts'
 
 const PROJECTS_OF_WORKER = `
@@ -30,7 +30,7 @@ export function addServerCommands(program: Command, cli: Cli, version: string): 
   }
   const start = (flags: GivenSettings & ExecutorFlags, withWorker: boolean) =>
     runUntilStopped(async () => {
-      const { readSettings } = await import('./settings.ts')
+      const { readSettings } = await import('./settings/settings.ts')
       const settings = readSettings(flags, process.env)
       const { serve } = await import('./serve.ts')
       return serve(settings, { terminal, version, withWorker, executors: flags })
@@ -122,7 +122,7 @@ export function addServerCommands(program: Command, cli: Cli, version: string): 
     .option('--data <directory>', 'where the server keeps its data; ./.punctual if absent')
     .option('--with-secret-key', 'copy the key of secrets as well')
     .action(async (directory: string, flags: BackupFlags, command: Command) => {
-      const { readSettings } = await import('./settings.ts')
+      const { readSettings } = await import('./settings/settings.ts')
       const settings = readSettings({ data: flags.data }, process.env)
       const { backUp } = await import('./backup.ts')
       const withSecretKey = flags.withSecretKey ?? false

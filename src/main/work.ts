@@ -9,20 +9,20 @@ import { DEFAULT_WORKER_QUEUES } from '../core/queue/default-queues.ts'
 import type { LogFormat } from '../core/logging/logger.ts'
 import { connect } from '../client/index.ts'
 import { createWorker } from '../worker/index.ts'
-import { createEcho } from './echo.ts'
-import { createProcessLog, logFailuresOfProcess } from './process-log.ts'
+import { createEcho } from './worker/echo.ts'
+import { createProcessLog, logFailuresOfProcess } from './log/process-log.ts'
 import {
   type GivenProcessSettings,
   type ProcessSettings,
   processSettingsIn,
   readProcessSettings,
-} from './process-settings.ts'
-import { collectSettingErrors } from './setting-errors.ts'
-import type { ExecutorFlags } from './executor-flags.ts'
-import { readExecutors } from './read-executors.ts'
-import { describeProjects, readProjects, serveGrantedProjects } from './worker-projects.ts'
-import { warnOfRoot } from './root-warning.ts'
-import { readLogFormat } from './settings.ts'
+} from './settings/process-settings.ts'
+import { collectSettingErrors } from './settings/setting-errors.ts'
+import type { ExecutorFlags } from './worker/executor-flags.ts'
+import { readExecutors } from './worker/read-executors.ts'
+import { describeProjects, readProjects, serveGrantedProjects } from './worker/worker-projects.ts'
+import { warnOfRoot } from './worker/root-warning.ts'
+import { readLogFormat } from './settings/settings.ts'
 import { stopOnSignals } from './signals.ts'
 
 const DRAIN_MS = 30_000

@@ -18,7 +18,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import { serversDirectory, startOfProcess } from '../../src/cli/server/running-servers.ts'
 import { type Failure } from '../../src/cli/errors/failure.ts'
 import { findServer } from '../../src/cli/server/server-address.ts'
-import { publishServerFile } from '../../src/main/server-file.ts'
+import { publishServerFile } from '../../src/main/data-directory/server-file.ts'
 import { freePort } from '../support/free-port.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
 

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killLeftovers, removeCgroup } from '../worker/launcher/leftovers.ts'
-import { isCgroupGone, isHierarchySeen, readLockFile } from '../worker/launcher/lock-file.ts'
-import { nativeLauncher } from '../worker/launcher/native-binary.ts'
-import { identityOf, nameOf, ownIdentity } from '../worker/launcher/notes.ts'
-import { findOrphanedInits, kill, startedTicks } from '../worker/launcher/process-tree.ts'
+import { killLeftovers, removeCgroup } from '../../worker/launcher/leftovers.ts'
+import { isCgroupGone, isHierarchySeen, readLockFile } from '../../worker/launcher/lock-file.ts'
+import { nativeLauncher } from '../../worker/launcher/native-binary.ts'
+import { identityOf, nameOf, ownIdentity } from '../../worker/launcher/notes.ts'
+import { findOrphanedInits, kill, startedTicks } from '../../worker/launcher/process-tree.ts'
 import {
   LOCKS,
   PROCESSES,

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { makeDirectory } from '../cli/files/make-directory.ts'
+import { makeDirectory } from '../../cli/files/make-directory.ts'
 import {
   abandonedFiles,
   SERVER_FILE,
   type ServerFile,
   serversDirectory,
   startOfProcess,
-} from '../cli/server/running-servers.ts'
+} from '../../cli/server/running-servers.ts'
 import { writePrivately } from './private-files.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
-import { makeDirectory, reasonOf } from '../cli/files/make-directory.ts'
-import { PunctualError } from '../core/errors.ts'
+import { makeDirectory, reasonOf } from '../../cli/files/make-directory.ts'
+import { PunctualError } from '../../core/errors.ts'
 
 interface Purpose {
   /** The name of the directory in messages: `the data directory`. */

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { PunctualError } from '../core/errors.ts'
-import { explainDirectory, makePrivateDirectory } from './data-directory.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { explainDirectory, makePrivateDirectory } from './private-directory.ts'
 import {
   findServerUser,
   type PathCheck,

@@ -1,5 +1,5 @@
-import type { Assignment } from '../core/wire/protocol.ts'
-import { harmless, paint, type Terminal } from '../cli/terminal/terminal.ts'
+import type { Assignment } from '../../core/wire/protocol.ts'
+import { harmless, paint, type Terminal } from '../../cli/terminal/terminal.ts'
 
 /** Prints the output of processes line by line on the worker's terminal. */
 export function createEcho(terminal: Terminal) {

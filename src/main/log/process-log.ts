@@ -1,5 +1,5 @@
-import { formatJson, formatText, type LogRecord } from '../core/logging/format-record.ts'
-import type { LogFields, LogFormat, Logger, LogLevel } from '../core/logging/logger.ts'
+import { formatJson, formatText, type LogRecord } from '../../core/logging/format-record.ts'
+import type { LogFields, LogFormat, Logger, LogLevel } from '../../core/logging/logger.ts'
 import { createLogOutput } from './log-output.ts'
 
 /** The output of `up`, `server` and `worker`. Records go to standard error in both formats. */

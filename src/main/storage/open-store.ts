@@ -1,7 +1,7 @@
-import { PunctualError } from '../core/errors.ts'
-import type { Store } from '../store/port.ts'
+import { PunctualError } from '../../core/errors.ts'
+import type { Store } from '../../store/port.ts'
 import { explainDatabaseFailure } from './explain-database-failure.ts'
-import { protectDatabase } from './private-files.ts'
+import { protectDatabase } from '../data-directory/private-files.ts'
 
 export interface StoreSetting {
   /** `sqlite:path/to/file.db`, `sqlite::memory:` or `postgres://…`. */
@@ -22,11 +22,11 @@ export async function openStore({ url, onFatal, onWarn }: StoreSetting): Promise
   if (SQLITE.test(url)) {
     const path = url.slice('sqlite:'.length)
     if (path !== ':memory:') protectDatabase(path, onWarn)
-    const { openSqliteStore } = await import('../store/sqlite/store.ts')
+    const { openSqliteStore } = await import('../../store/sqlite/store.ts')
     return openSqliteStore({ path, onFatal })
   }
   if (POSTGRES.test(url)) {
-    const { openPostgresStore } = await import('../store/postgres/store.ts')
+    const { openPostgresStore } = await import('../../store/postgres/store.ts')
     try {
       return await openPostgresStore({ url, onFatal, onWarn })
     } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createLogOutput } from './log-output.ts'
 import { createProcessLog } from './process-log.ts'
 

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { PunctualError } from '../core/errors.ts'
+import { PunctualError } from '../../core/errors.ts'
 import type { ServerUser } from './path-access.ts'
 import {
   type Access,

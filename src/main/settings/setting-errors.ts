@@ -1,4 +1,4 @@
-import { PunctualError } from '../core/errors.ts'
+import { PunctualError } from '../../core/errors.ts'
 
 /** Collects the errors in the settings, so that all of them are reported at once. */
 export interface SettingErrors {

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { PunctualError } from '../core/errors.ts'
+import { PunctualError } from '../../core/errors.ts'
 
 /** The ids of this process that decide who can replace its files. */
 export interface ServerUser {

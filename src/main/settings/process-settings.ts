@@ -1,8 +1,8 @@
-import { PunctualError } from '../core/errors.ts'
-import { type LimitBound, readBound } from '../core/work/limit-bounds.ts'
-import { LIMITS, USER_NAME } from '../core/limits.ts'
-import { isLimitName, LIMIT_NAMES, type LimitName } from '../core/work/work-limits.ts'
-import type { ProcessOptions } from '../worker/index.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { type LimitBound, readBound } from '../../core/work/limit-bounds.ts'
+import { LIMITS, USER_NAME } from '../../core/limits.ts'
+import { isLimitName, LIMIT_NAMES, type LimitName } from '../../core/work/work-limits.ts'
+import type { ProcessOptions } from '../../worker/index.ts'
 import type { SettingErrors } from './setting-errors.ts'
 
 /** The operator's settings for processes, from flags, variables and files. */

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { PunctualError } from '../core/errors.ts'
+import { PunctualError } from '../../core/errors.ts'
 
 const CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 

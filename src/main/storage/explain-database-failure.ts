@@ -1,7 +1,7 @@
-import { EXIT } from '../cli/errors/exit-codes.ts'
-import { Failure } from '../cli/errors/failure.ts'
-import { explainSystemError } from '../cli/errors/system-error.ts'
-import { StoreError } from '../store/port.ts'
+import { EXIT } from '../../cli/errors/exit-codes.ts'
+import { Failure } from '../../cli/errors/failure.ts'
+import { explainSystemError } from '../../cli/errors/system-error.ts'
+import { StoreError } from '../../store/port.ts'
 
 const SETTING = '--store or PUNCTUAL_STORE'
 

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Launcher } from '../worker/launcher/launcher.ts'
-import { lockNameOf, readLockFile } from '../worker/launcher/lock-file.ts'
-import type { Abilities } from '../worker/launcher/messages.ts'
-import { nameOf, ownIdentity } from '../worker/launcher/notes.ts'
-import { writePrivately } from './private-files.ts'
+import type { Launcher } from '../../worker/launcher/launcher.ts'
+import { lockNameOf, readLockFile } from '../../worker/launcher/lock-file.ts'
+import type { Abilities } from '../../worker/launcher/messages.ts'
+import { nameOf, ownIdentity } from '../../worker/launcher/notes.ts'
+import { writePrivately } from '../data-directory/private-files.ts'
 
 /** Contains one directory per server process with a worker, named after its identity. */
 export const PROCESSES = 'processes'

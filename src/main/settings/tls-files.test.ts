@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { makeCertificate, skipWithoutOpenssl as skip } from '../../test/support/certificate.ts'
+import { makeCertificate, skipWithoutOpenssl as skip } from '../../../test/support/certificate.ts'
 import { readSettings } from './settings.ts'
 
 function tempDir(t: TestContext): string {

@@ -1,5 +1,5 @@
-import { PROCESS_EXECUTORS } from '../core/work/work.ts'
-import type { ProcessSettings } from './process-settings.ts'
+import { PROCESS_EXECUTORS } from '../../core/work/work.ts'
+import type { ProcessSettings } from '../settings/process-settings.ts'
 
 /**
  * Warns once, at the start of a worker whose commands run as root without the operator's

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Blobs } from '../blobs/port.ts'
-import type { Store } from '../store/port.ts'
+import type { Blobs } from '../../blobs/port.ts'
+import type { Store } from '../../store/port.ts'
 
 export const BLOB_PLACES = ['fs', 'store'] as const
 export type BlobPlace = (typeof BLOB_PLACES)[number]
@@ -11,10 +11,10 @@ export async function openBlobs(
   { store, dataDir, now }: { store: Store; dataDir: string; now: () => number },
 ): Promise<Blobs> {
   if (place === 'fs') {
-    const { openFileBlobs } = await import('../blobs/fs/blobs.ts')
+    const { openFileBlobs } = await import('../../blobs/fs/blobs.ts')
     return openFileBlobs({ directory: join(dataDir, 'blobs'), now })
   }
-  const { createRowBlobs } = await import('../blobs/store/blobs.ts')
+  const { createRowBlobs } = await import('../../blobs/store/blobs.ts')
   return createRowBlobs(store)
 }
 

@@ -1,7 +1,7 @@
-import type { Client } from '../client/index.ts'
-import { EXIT } from '../cli/errors/exit-codes.ts'
-import { Failure } from '../cli/errors/failure.ts'
-import { NAME } from '../core/limits.ts'
+import type { Client } from '../../client/index.ts'
+import { EXIT } from '../../cli/errors/exit-codes.ts'
+import { Failure } from '../../cli/errors/failure.ts'
+import { NAME } from '../../core/limits.ts'
 
 /**
  * The projects of `--project a,b`; an empty list for `all`, which means every project in the

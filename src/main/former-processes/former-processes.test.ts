@@ -14,11 +14,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test, type TestContext } from 'node:test'
-import { skipWithout } from '../../test/support/skip-without.ts'
-import { waitFor } from '../../test/support/wait-for.ts'
-import { lockNameOf } from '../worker/launcher/lock-file.ts'
-import { type Identity, nameOf, ownIdentity } from '../worker/launcher/notes.ts'
-import { probeLauncher } from '../worker/launcher/probe.ts'
+import { skipWithout } from '../../../test/support/skip-without.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { lockNameOf } from '../../worker/launcher/lock-file.ts'
+import { type Identity, nameOf, ownIdentity } from '../../worker/launcher/notes.ts'
+import { probeLauncher } from '../../worker/launcher/probe.ts'
 import { type SettleOptions, settleFormerProcesses, WAITS } from './former-processes.ts'
 import type { RecordedSessions } from './process-record.ts'
 
@@ -160,7 +160,7 @@ describe(
     }
 
     test('gives its launchers enough time to finish after they are continued', () => {
-      const source = readFileSync(new URL('../../native/launcher.h', import.meta.url), 'utf8')
+      const source = readFileSync(new URL('../../../native/launcher.h', import.meta.url), 'utf8')
       const sweepMs = Number(/#define SWEEP_LIMIT \((\d+) \* MS\)/.exec(source)?.[1])
       assert.ok(WAITS.sweepMs >= sweepMs + 1_000)
     })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from '../core/text/nearest.ts'
+import { nearestName } from '../../core/text/nearest.ts'
 import type { SettingErrors } from './setting-errors.ts'
 import type { GivenSettings } from './settings.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { EXECUTORS } from '../core/work/work.ts'
+import { EXECUTORS } from '../../core/work/work.ts'
 
 /** The flags of a worker for requests and containers. */
 export interface ExecutorFlags {

@@ -1,10 +1,9 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PunctualError } from '../core/errors.ts'
-import { formatKey, newKey, parseKeys } from '../core/secrets/key-file.ts'
-import type { KeySource, SecretKey } from '../server/secrets/keys.ts'
-import type { Settings } from './settings.ts'
+import { PunctualError } from '../../core/errors.ts'
+import { formatKey, newKey, parseKeys } from '../../core/secrets/key-file.ts'
+import type { KeySource, SecretKey } from '../../server/secrets/keys.ts'
 import { writeNewFile } from './write-new-file.ts'
 
 const DEFAULT_NAME = 'secret-key'
@@ -17,7 +16,13 @@ export function secretKeyFile({
   dataDir,
   store,
   secretKey,
-}: Pick<Settings, 'dataDir' | 'store' | 'secretKey'>): KeySource {
+}: {
+  readonly dataDir: string
+  /** The URL of the store. */
+  readonly store: string
+  /** The file with the keys; default: in the data directory. */
+  readonly secretKey: string | undefined
+}): KeySource {
   const path = secretKey ?? join(dataDir, DEFAULT_NAME)
   const isShared = store.startsWith('postgres')
   const mayBeAbsent = secretKey === undefined

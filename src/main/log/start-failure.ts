@@ -1,4 +1,4 @@
-import { explainFailure } from '../cli/errors/report-error.ts'
+import { explainFailure } from '../../cli/errors/report-error.ts'
 import { createProcessLog } from './process-log.ts'
 
 /**

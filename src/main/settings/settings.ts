@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { parseDuration } from '../core/text/duration.ts'
-import { LIMITS } from '../core/limits.ts'
-import { LOG_FORMATS, type LogFormat } from '../core/logging/logger.ts'
-import { parseSize } from '../core/text/size.ts'
-import { BLOB_PLACES, type BlobPlace, defaultBlobPlace } from './open-blobs.ts'
-import { parseAllowList } from '../outbound/allow-list.ts'
-import { DEFAULT_CONFIG } from '../server/cluster/config.ts'
-import { isStoreUrl } from './open-store.ts'
+import { parseDuration } from '../../core/text/duration.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { LOG_FORMATS, type LogFormat } from '../../core/logging/logger.ts'
+import { parseSize } from '../../core/text/size.ts'
+import { BLOB_PLACES, type BlobPlace, defaultBlobPlace } from '../storage/open-blobs.ts'
+import { parseAllowList } from '../../outbound/allow-list.ts'
+import { DEFAULT_CONFIG } from '../../server/cluster/config.ts'
+import { isStoreUrl } from '../storage/open-store.ts'
 import {
   type GivenProcessSettings,
   type ProcessSettings,
@@ -18,7 +18,7 @@ import {
 import { collectSettingErrors, type SettingErrors } from './setting-errors.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
-import { EMPTY_ANSWERS, type EmptyAnswer } from '../server/compat/wire.ts'
+import { EMPTY_ANSWERS, type EmptyAnswer } from '../../server/compat/wire.ts'
 
 /** The settings of a server. Every setting has a default. */
 export interface Settings {
