@@ -23,8 +23,10 @@ function setUp(slots = 4) {
   const attemptTable = createAttemptTable({
     clock: createVirtualClock(),
     slots,
-    begin: (assignment, hooks) =>
-      new HandlerAttempt(assignment, handlers.get(assignment.job), hooks),
+    executors: {
+      begin: (assignment, hooks) =>
+        new HandlerAttempt(assignment, handlers.get(assignment.job), hooks),
+    },
     onAbandoned() {},
     onChange() {},
     onIgnored() {},

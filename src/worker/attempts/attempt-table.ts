@@ -4,7 +4,7 @@ import type { Assignment, FinishedAttempt, LeasedAttempt } from '../../core/wire
 import type { StopCause } from './handler.ts'
 import { givenBackReport } from './outcome.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { AttemptHooks, BeginAttempt, RunningAttempt } from './running-attempt.ts'
+import type { AttemptFactory, AttemptHooks, RunningAttempt } from './running-attempt.ts'
 
 /** Keeps one report well below the size limit of a request body, even after JSON escaping. */
 const BATCH_RUNS = 2_000
@@ -66,7 +66,7 @@ interface Entry extends LeasedAttempt {
 export interface AttemptTableOptions {
   readonly clock: Clock
   readonly slots: number
-  readonly begin: BeginAttempt
+  readonly executors: AttemptFactory
   /** Whether this worker may accept work at all. */
   readonly quarantine?: Quarantine | undefined
   /** The content of the next message to the server may have changed. */
@@ -81,9 +81,9 @@ export function createAttemptTable(options: AttemptTableOptions): AttemptTable {
   return new Attempts(options)
 }
 
-class Attempts implements AttemptTable {
+class Attempts implements AttemptTable, AttemptHooks {
+  readonly clock: Clock
   readonly #options: AttemptTableOptions
-  readonly #hooks: AttemptHooks
   readonly #entries = new Map<string, Entry>()
   readonly #finished = new Map<string, FinishedAttempt>()
   #abandoned: LeasedAttempt[] = []
@@ -95,16 +95,7 @@ class Attempts implements AttemptTable {
 
   constructor(options: AttemptTableOptions) {
     this.#options = options
-    this.#hooks = {
-      clock: options.clock,
-      onEnd: (attempt, done) => this.#onEnd(attempt, done),
-      onReturn: ({ assignment }) => {
-        this.#occupied -= assignment.weight
-        options.onChange()
-      },
-      onIgnored: ({ assignment }) => options.onIgnored(assignment),
-      onLost: (attempt) => this.#onLost(attempt),
-    }
+    this.clock = options.clock
   }
 
   accept(assignment: Assignment): void {
@@ -215,17 +206,26 @@ class Attempts implements AttemptTable {
   #start(entry: Entry, assignment: Assignment): void {
     this.#occupied += assignment.weight
     this.#options.quarantine?.began(assignment)
-    entry.attempt = this.#options.begin(assignment, this.#hooks)
+    entry.attempt = this.#options.executors.begin(assignment, this)
     entry.attempt.start()
   }
 
-  #onEnd(attempt: RunningAttempt, done: FinishedAttempt | undefined): void {
+  onEnd(attempt: RunningAttempt, done: FinishedAttempt | undefined): void {
     const entry = this.#entries.get(attempt.assignment.run)
     if (done) this.#options.quarantine?.ended(attempt.assignment, done)
     if (entry?.attempt === attempt) this.#end(entry, done)
   }
 
-  #onLost(attempt: RunningAttempt): void {
+  onReturn({ assignment }: RunningAttempt): void {
+    this.#occupied -= assignment.weight
+    this.#options.onChange()
+  }
+
+  onIgnored({ assignment }: RunningAttempt): void {
+    this.#options.onIgnored(assignment)
+  }
+
+  onLost(attempt: RunningAttempt): void {
     const entry = this.#entries.get(attempt.assignment.run)
     if (entry?.attempt !== attempt) return
     this.#abandoned.push({ run: entry.run, fence: entry.fence })

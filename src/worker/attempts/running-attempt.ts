@@ -35,5 +35,7 @@ export interface AttemptHooks {
   onLost(attempt: RunningAttempt): void
 }
 
-/** Creates the attempt for an assignment without starting it. */
-export type BeginAttempt = (assignment: Assignment, hooks: AttemptHooks) => RunningAttempt
+export interface AttemptFactory {
+  /** Creates the attempt for an assignment without starting it. */
+  begin(assignment: Assignment, hooks: AttemptHooks): RunningAttempt
+}

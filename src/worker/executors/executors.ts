@@ -1,6 +1,5 @@
-import type { HttpWork } from '../../core/work/http-work.ts'
 import type { Assignment } from '../../core/wire/protocol.ts'
-import { PROCESS_EXECUTORS, type Work } from '../../core/work/work.ts'
+import type { Work } from '../../core/work/work.ts'
 import { type AllowList, NOTHING_ALLOWED } from '../../outbound/allow-list.ts'
 import { createOutbound } from '../../outbound/outbound.ts'
 import {
@@ -13,13 +12,6 @@ import { createOutputBuffer, type OutputBuffer } from '../output/output-buffer.t
 import type { AttemptHooks, RunningAttempt } from '../attempts/running-attempt.ts'
 import { type ContainerOptions, openContainers } from './container/containers.ts'
 import { HttpAttempt } from './http/http-attempt.ts'
-
-/** Creates the attempt for work of one kind without starting it. */
-type BeginWork<Kind extends Work = Work> = (
-  assignment: Assignment,
-  work: Kind,
-  hooks: AttemptHooks,
-) => RunningAttempt
 
 export interface ExecutorOptions {
   /** Runs shell commands, programs and scripts. */
@@ -35,7 +27,7 @@ export interface HttpOptions {
   readonly allow?: AllowList | undefined
 }
 
-/** Everything a worker runs besides its own functions, by the name of the executor. */
+/** Everything a worker runs besides its own functions, as work of one of the executors. */
 export interface Executors {
   /** What the worker advertises about its processes when it registers. */
   readonly advertised: Processes['advertised'] | undefined
@@ -45,6 +37,7 @@ export interface Executors {
   readonly complete: Promise<void>
   /** The output of its attempts. */
   readonly outputBuffer: OutputBuffer
+  /** Creates the attempt without starting it; undefined if this worker cannot run such work. */
   begin(assignment: Assignment, work: Work, hooks: AttemptHooks): RunningAttempt | undefined
   /** Extends the time that started processes may live. */
   renew(leftMs: number): void
@@ -66,19 +59,13 @@ export async function openExecutors(
   },
 ): Promise<Executors> {
   const { clock, onError } = opening
-  const byName = new Map<string, BeginWork>()
   const processes = options.processes && (await openProcesses(options.processes, opening))
   const outputBuffer = processes?.outputBuffer ?? createOutputBuffer()
   const echo = options.processes?.echo
-  if (processes) {
-    for (const name of PROCESS_EXECUTORS) byName.set(name, processes.begin as BeginWork)
-  }
-  if (options.http) {
-    const { allow = NOTHING_ALLOWED } = options.http
-    const deps = { outputBuffer, echo, outbound: createOutbound({ clock, allow }) }
-    const begin: BeginWork<HttpWork> = (assignment, work, hooks) =>
-      new HttpAttempt(assignment, work, hooks, deps)
-    byName.set('http', begin as BeginWork)
+  const http = options.http && {
+    outputBuffer,
+    echo,
+    outbound: createOutbound({ clock, allow: options.http.allow ?? NOTHING_ALLOWED }),
   }
   const containers =
     options.containers &&
@@ -94,14 +81,26 @@ export async function openExecutors(
         onRemoved: opening.onRemoved,
       },
     ))
-  if (containers) byName.set('container', containers.begin as BeginWork)
   return {
     advertised: processes?.advertised,
     offered: (names) =>
       containers?.sweep.isDone() === false ? names.filter((name) => name !== 'container') : names,
     complete: containers?.sweep.finished ?? Promise.resolve(),
     outputBuffer,
-    begin: (assignment, work, hooks) => byName.get(work.executor)?.(assignment, work, hooks),
+    begin(assignment, work, hooks) {
+      switch (work.executor) {
+        case 'shell':
+        case 'argv':
+        case 'script':
+          return processes?.begin(assignment, work, hooks)
+        case 'http':
+          return http && new HttpAttempt(assignment, work, hooks, http)
+        case 'container':
+          return containers?.begin(assignment, work, hooks)
+        default:
+          return undefined
+      }
+    },
     renew: (leftMs) => processes?.renew(leftMs),
     lifeline: processes?.lifeline,
     async close() {

@@ -1,5 +1,4 @@
-import type { Assignment } from '../../core/wire/protocol.ts'
-import type { AttemptHooks, RunningAttempt } from '../attempts/running-attempt.ts'
+import type { AttemptFactory } from '../attempts/running-attempt.ts'
 import { type Executors, openExecutors } from '../executors/executors.ts'
 import { HandlerAttempt } from '../executors/handler/handler-attempt.ts'
 import { type HeartbeatThread, startHeartbeatThread } from '../heartbeat/heartbeat-thread.ts'
@@ -7,14 +6,12 @@ import type { OutputBuffer } from '../output/output-buffer.ts'
 import type { WorkerSettings } from './worker-options.ts'
 
 /** What a session runs work with: its executors, and the thread that keeps its lease while busy. */
-export interface SessionExecutors {
+export interface SessionExecutors extends AttemptFactory {
   /**
    * Starts everything; resolves once the worker can run something. When `signal` has aborted by
    * then, closes it again.
    */
   open(signal: AbortSignal): Promise<void>
-  /** Creates the attempt for an assignment without starting it. */
-  begin(assignment: Assignment, hooks: AttemptHooks): RunningAttempt
   /** What to offer in the next registration. */
   offer(): WorkerSettings['offer'] & Partial<Executors['advertised']>
   /** More executors are available than the last registration offered. */

@@ -130,7 +130,7 @@ class WorkerSession implements Worker {
       clock,
       quarantine: this.#quarantine,
       slots: offer.slots,
-      begin: this.#executors.begin,
+      executors: this.#executors,
       onAbandoned: () => this.#current?.end('a launcher ended unexpectedly'),
       onChange: () => {
         this.#wakeUp.notify()

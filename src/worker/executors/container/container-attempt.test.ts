@@ -37,8 +37,8 @@ function endIn(open: AttemptFileStore['open']) {
     outputBuffer: { add() {}, remove() {} },
     owner: 'nobody',
     janitor: { watch: async () => {}, release() {}, close: async () => {}, detach() {} },
-    launcher: () => assert.fail('nothing is to be launched'),
-    remove: async () => true,
+    launchers: { pick: () => assert.fail('nothing is to be launched') },
+    removals: { remove: async () => true },
   }
   return endOf((hooks) => new ContainerAttempt(grant('run_a', { work }), work, hooks, deps))
 }

@@ -18,10 +18,12 @@ import {
 } from '../../attempts/printing-attempt.ts'
 import { type AllowedMount, allowMounts } from './allowed-mounts.ts'
 import { ask, type Engine, lastLine } from './engine.ts'
+import type { EngineLaunchers } from './engine-launchers.ts'
 import { killPartialContainers } from './partial-containers.ts'
 import type { Janitor } from './janitor.ts'
 import { wasKilledForMemory } from './kernel-log.ts'
 import { OWNER_LABEL } from './owner.ts'
+import type { Removals } from './removals.ts'
 import { envFileOf, inherited, INSIDE, runArguments } from './run-arguments.ts'
 
 export interface ContainerDeps extends PrintingDeps {
@@ -32,9 +34,8 @@ export interface ContainerDeps extends PrintingDeps {
   readonly fileStore: AttemptFileStore
   readonly owner: string
   readonly janitor: Janitor
-  launcher(): Promise<Launcher>
-  /** Removes the container, running or not. Resolves to false if that failed. */
-  remove(name: string): Promise<boolean>
+  readonly launchers: Pick<EngineLaunchers, 'pick'>
+  readonly removals: Pick<Removals, 'remove'>
 }
 
 const DEFAULT_GRACE_MS = 10_000
@@ -96,8 +97,8 @@ export class ContainerAttempt extends PrintingAttempt {
   async #perform(files: AttemptFiles): Promise<AttemptResult> {
     const order = await this.#prepare(files)
     if ('refused' in order) return { settled: { kind: 'unstartable', message: order.refused } }
-    const { janitor, remove } = this.#deps
-    const launcher = await Promise.race([this.#deps.launcher(), this.#interrupted.promise])
+    const { janitor, launchers, removals } = this.#deps
+    const launcher = await Promise.race([launchers.pick(), this.#interrupted.promise])
     if (!launcher) return { settled: { kind: 'unstarted' } }
     await janitor.watch(this.#name)
     let end: Ended | undefined
@@ -106,7 +107,7 @@ export class ContainerAttempt extends PrintingAttempt {
       end = await this.#run(launcher, order)
       return await this.#conclude(end, files)
     } finally {
-      const isRemoved = await remove(this.#name)
+      const isRemoved = await removals.remove(this.#name)
       if (end === 'lost' || (end && 'code' in end && end.code === null)) {
         killPartialContainers(new Set([this.#name]))
       }

@@ -3,12 +3,12 @@ import type { ContainerWork } from '../../../core/work/container-work.ts'
 import type { LimitBounds } from '../../../core/work/limit-bounds.ts'
 import type { Assignment } from '../../../core/wire/protocol.ts'
 import { createAttemptFileStore } from '../process/attempt-files.ts'
-import { type LauncherPool, openLaunchers } from '../process/launcher-pool.ts'
 import type { AttemptHooks, RunningAttempt } from '../../attempts/running-attempt.ts'
 import type { PrintingDeps } from '../../attempts/printing-attempt.ts'
 import type { AllowedMount } from './allowed-mounts.ts'
-import { ContainerAttempt } from './container-attempt.ts'
+import { ContainerAttempt, type ContainerDeps } from './container-attempt.ts'
 import type { Engine } from './engine.ts'
+import { EngineLaunchers } from './engine-launchers.ts'
 import { createJanitor } from './janitor.ts'
 import { ownOwner } from './owner.ts'
 import { createRemovals } from './removals.ts'
@@ -64,43 +64,28 @@ export async function openContainers(
       deps.onRemoved(name)
     },
   })
-  let launchers: Promise<LauncherPool> | undefined
+  const launchers = new EngineLaunchers(lifeline, { clock, onError })
 
-  /** The launcher without containment: the engine's command must see the whole machine. */
-  const launcher = async () => {
-    launchers ??= openLaunchers(1, lifeline, {
-      kind: 'node',
-      containment: 'group',
-      clock,
-      onError,
-    }).catch((error: unknown) => {
-      // The next try may find what was missing this time.
-      launchers = undefined
-      throw error
-    })
-    return (await launchers).pick()
-  }
-
-  const attemptDeps = {
+  const attemptDeps: ContainerDeps = {
     ...deps.printing,
     engine,
     allowMounts,
     args,
     bounds: limits,
     fileStore,
-    launcher,
+    launchers,
     janitor,
-    remove: removals.remove,
+    removals,
     owner: ownOwner(),
   }
   return {
-    begin: (assignment, work, hooks) => new ContainerAttempt(assignment, work, hooks, attemptDeps),
+    begin(assignment, work, hooks) {
+      return new ContainerAttempt(assignment, work, hooks, attemptDeps)
+    },
     sweep,
     async close() {
       await sweep.close()
-      // A launcher that could not be started has nothing to close, and its attempt has reported the
-      // error.
-      await (await launchers?.catch(() => undefined))?.close()
+      await launchers.close()
       await removals.close()
       const detached = new AbortController()
       const closing = janitor.close().finally(() => detached.abort())

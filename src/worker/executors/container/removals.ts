@@ -6,7 +6,7 @@ import { ask, type Engine, isRemoved, removalOf } from './engine.ts'
 /** The removal of containers. */
 export interface Removals {
   /**
-   * Resolves to false if the first tries failed; retries then continue in the background until
+   * Removes a container, running or not. Resolves to false if the first tries failed; retries then continue in the background until
    * `onLate`.
    */
   remove(name: string): Promise<boolean>

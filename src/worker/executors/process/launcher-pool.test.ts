@@ -101,9 +101,8 @@ function attempt(t: TestContext, { pool, clock }: Awaited<ReturnType<typeof open
       isRootAllowed: true,
       secretFiles: 'private',
     },
-    launcher: pool.pick,
-    onOutput() {},
-    onSilent() {},
+    launchers: pool,
+    outputBuffer: { add() {}, remove() {} },
   })
   one.start()
   return { one, ends, seen }

@@ -13,9 +13,10 @@ import { type AttemptHooks, outranks, type RunningAttempt } from '../../attempts
 import type { AttemptFiles, AttemptFileStore } from './attempt-files.ts'
 import { commandOf, environmentOf } from './command.ts'
 import type { FullnessWatch } from './fullness-watch.ts'
+import type { LauncherPool } from './launcher-pool.ts'
 import { endMessages, settledOf, tmpLimitMessage } from './process-outcome.ts'
 import { Output } from '../../output/output.ts'
-import type { Echo } from '../../output/output-buffer.ts'
+import type { Echo, OutputBuffer, OutputSource } from '../../output/output-buffer.ts'
 import type { ExecutionHost } from './host.ts'
 import { AttemptMarkers } from '../../output/attempt-markers.ts'
 import { type Terms, termsOf } from './terms.ts'
@@ -28,16 +29,13 @@ export interface ProcessDeps {
   readonly directory: string
   readonly host: ExecutionHost
   readonly fullness: FullnessWatch
-  launcher(): Launcher | Promise<Launcher>
-  /** The attempt has output to send. */
-  onOutput(attempt: ProcessAttempt): void
-  /** The attempt has no more output to send. */
-  onSilent(attempt: ProcessAttempt): void
+  readonly launchers: Pick<LauncherPool, 'pick'>
+  readonly outputBuffer: Pick<OutputBuffer, 'add' | 'remove'>
   readonly echo?: Echo | undefined
 }
 
 /** A running process and its output. */
-export class ProcessAttempt implements RunningAttempt {
+export class ProcessAttempt implements RunningAttempt, OutputSource {
   readonly assignment: Assignment
   readonly output: Output
   readonly markers = new AttemptMarkers()
@@ -72,7 +70,8 @@ export class ProcessAttempt implements RunningAttempt {
       onChange: () => this.#reportWhenSent(),
       onBackpressure: (isPaused) => this.#throttle(isPaused),
       onMark: (mark) => {
-        if (this.markers.record(mark, this.elapsedMs()) && !this.#settled) deps.onOutput(this)
+        if (this.markers.record(mark, this.elapsedMs()) && !this.#settled)
+          deps.outputBuffer.add(this)
       },
     })
   }
@@ -137,7 +136,7 @@ export class ProcessAttempt implements RunningAttempt {
 
   #launch(terms: Terms, files: AttemptFiles): void {
     if (this.#stopped) return this.#settle({ kind: 'unstarted' })
-    const launcher = this.#deps.launcher()
+    const launcher = this.#deps.launchers.pick()
     if (!(launcher instanceof Promise)) return this.#launchBy(launcher, terms, files)
     this.#isWaiting = true
     void launcher.then(
@@ -244,7 +243,7 @@ export class ProcessAttempt implements RunningAttempt {
   #reportWhenSent(): void {
     if (this.#hasEnded) return
     const summary = this.#settled && this.output.summary()
-    if (!this.#settled || !summary) return this.#deps.onOutput(this)
+    if (!this.#settled || !summary) return this.#deps.outputBuffer.add(this)
     this.#hasEnded = true
     void this.#report(this.#settled, {
       ...this.#processEnd,
@@ -278,7 +277,7 @@ export class ProcessAttempt implements RunningAttempt {
   }
 
   #end(done: FinishedAttempt | undefined): void {
-    this.#deps.onSilent(this)
+    this.#deps.outputBuffer.remove(this)
     if (this.#files) void this.#deps.fileStore.clear(this.assignment, this.#files).catch(() => {})
     this.#hooks.onEnd(this, done)
     this.#hooks.onReturn(this)

@@ -117,9 +117,8 @@ export async function openProcesses(
     directory: options.directory ?? process.cwd(),
     host,
     fullness,
-    launcher: launchers.pick,
-    onOutput: outputBuffer.add,
-    onSilent: outputBuffer.remove,
+    launchers,
+    outputBuffer,
     echo: options.echo,
   }
 
@@ -127,7 +126,9 @@ export async function openProcesses(
     advertised: advertise(host, allowed),
     outputBuffer,
     lifeline: lifeline.fd,
-    begin: (assignment, work, hooks) => new ProcessAttempt(assignment, work, hooks, deps),
+    begin(assignment, work, hooks) {
+      return new ProcessAttempt(assignment, work, hooks, deps)
+    },
     renew(leftMs) {
       lifeline.renew(machineMonoNs() + BigInt(Math.max(0, Math.floor(leftMs * MS))))
     },
