@@ -31,80 +31,95 @@ export interface Quarantine {
   readonly reason: string | null
 }
 
-export function createQuarantine(options: {
+interface QuarantineOptions {
   readonly clock: Clock
   readonly reporter: WorkerReporter
   readonly signal: AbortSignal
   /** The number of slots to offer has changed. */
   onChange(): void
-}): Quarantine {
-  const { clock, reporter, signal, onChange } = options
-  const failedJobs = new Set<string>()
-  let failures = 0
-  let state: 'well' | 'resting' | 'trying' = 'well'
-  let pauseMs = FIRST_PAUSE_MS
-  let heaviest = 1
-  let probe: string | null = null
-  let reason: string | null = null
+}
 
-  const pause = async (message: string) => {
-    state = 'resting'
-    probe = null
-    reason = `${failures} attempts in a row could not be started; the last one: ${message}`
-    reporter.error(new Error(`accepts no runs for ${formatDuration(pauseMs)}: ${reason}`))
-    const currentPauseMs = pauseMs
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
+export function createQuarantine(options: QuarantineOptions): Quarantine {
+  return new StartQuarantine(options)
+}
+
+class StartQuarantine implements Quarantine {
+  reason: string | null = null
+  readonly #options: QuarantineOptions
+  readonly #failedJobs = new Set<string>()
+  #failures = 0
+  #state: 'healthy' | 'paused' | 'probing' = 'healthy'
+  #pauseMs = FIRST_PAUSE_MS
+  #heaviest = 1
+  /** The run that probes whether the worker can start something again. */
+  #probe: string | null = null
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options
+  }
+
+  began({ run, weight }: Assignment): void {
+    this.#heaviest = Math.max(this.#heaviest, weight)
+    if (this.#state !== 'probing') return
+    this.#probe = run
+    void this.#watch(run)
+  }
+
+  ended({ run, job }: Assignment, { outcome, cause, message = '' }: FinishedAttempt): void {
+    if (outcome === 'cancelled' || outcome === 'given_back') {
+      if (this.#probe === run) this.#probe = null
+      return
+    }
+    if (cause !== 'start_error') return this.#recover()
+    this.#failures += 1
+    this.#failedJobs.add(job)
+    const isUnhealthy = this.#failures >= IN_A_ROW && this.#failedJobs.size >= DISTINCT_JOBS
+    if (this.#state === 'probing' || (this.#state === 'healthy' && isUnhealthy)) {
+      void this.#pause(message)
+    }
+  }
+
+  allow(free: number): number {
+    if (this.#state === 'healthy') return free
+    const mayProbe = this.#state === 'probing' && this.#probe === null
+    return mayProbe ? Math.min(free, this.#heaviest) : 0
+  }
+
+  async #pause(message: string): Promise<void> {
+    const { clock, reporter, signal, onChange } = this.#options
+    const pauseMs = this.#pauseMs
+    this.#state = 'paused'
+    this.#probe = null
+    this.reason = `${this.#failures} attempts in a row could not be started; the last one: ${message}`
+    reporter.error(new Error(`accepts no runs for ${formatDuration(pauseMs)}: ${this.reason}`))
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     onChange()
-    await clock.sleep(currentPauseMs, signal)
-    if (signal.aborted || state !== 'resting') return
-    state = 'trying'
+    await clock.sleep(pauseMs, signal)
+    if (signal.aborted || !this.#isPaused()) return
+    this.#state = 'probing'
     onChange()
   }
 
-  const recover = () => {
-    failures = 0
-    failedJobs.clear()
-    pauseMs = FIRST_PAUSE_MS
-    if (state === 'well') return
-    state = 'well'
-    probe = null
-    reason = null
-    reporter.log('accepts runs again')
-    onChange()
+  #isPaused(): boolean {
+    return this.#state === 'paused'
   }
 
-  const watch = async (run: string) => {
+  /** Ends the quarantine if the probe still runs after some time. */
+  async #watch(run: string): Promise<void> {
+    const { clock, signal } = this.#options
     await clock.sleep(STARTED_MS, signal)
-    if (probe === run && !signal.aborted) recover()
+    if (this.#probe === run && !signal.aborted) this.#recover()
   }
 
-  return {
-    began({ run, weight }) {
-      heaviest = Math.max(heaviest, weight)
-      if (state !== 'trying') return
-      probe = run
-      void watch(run)
-    },
-
-    ended({ run, job }, { outcome, cause, message = '' }) {
-      if (outcome === 'cancelled' || outcome === 'given_back') {
-        if (probe === run) probe = null
-        return
-      }
-      if (cause !== 'start_error') return recover()
-      failures += 1
-      failedJobs.add(job)
-      const isUnhealthy = failures >= IN_A_ROW && failedJobs.size >= DISTINCT_JOBS
-      if (state === 'trying' || (state === 'well' && isUnhealthy)) void pause(message)
-    },
-
-    allow(free) {
-      if (state === 'well') return free
-      return state === 'trying' && probe === null ? Math.min(free, heaviest) : 0
-    },
-
-    get reason() {
-      return reason
-    },
+  #recover(): void {
+    this.#failures = 0
+    this.#failedJobs.clear()
+    this.#pauseMs = FIRST_PAUSE_MS
+    if (this.#state === 'healthy') return
+    this.#state = 'healthy'
+    this.#probe = null
+    this.reason = null
+    this.#options.reporter.log('accepts runs again')
+    this.#options.onChange()
   }
 }

@@ -63,7 +63,9 @@ export async function startLauncher(
   const reasons = [...why]
   for (const { kind, command } of programs) {
     try {
-      return await connect(spawnLauncher(command, lifeline), { kind, reasons, notes })
+      const connection = new LauncherConnection(spawnLauncher(command, lifeline), kind, notes)
+      await connection.awaitReady(reasons)
+      return connection
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error))
     }
@@ -81,113 +83,145 @@ function spawnLauncher([file = '', ...args]: readonly string[], lifeline: number
   })
 }
 
-interface LauncherProcess {
-  readonly kind: Abilities['kind']
-  /** Why better programs were not used. */
-  readonly reasons: readonly string[]
-  /** Where the launcher records its running processes. */
-  readonly notes: string
-}
-
 type Pipes = [orders: Writable, null, null, null, reports: Socket]
 
-/** Resolves when the launcher is ready. */
-async function connect(
-  launcher: ChildProcess,
-  { kind, reasons, notes }: LauncherProcess,
-): Promise<Launcher> {
-  // Without a free descriptor there are no pipes; the spawn error is emitted a moment later.
-  const [orders, , , , reports] = (launcher.stdio ?? []) as unknown as Pipes
-  const children = new Map<number, ChildEvents>()
-  const ready = Promise.withResolvers<Abilities>()
-  const ended = Promise.withResolvers<void>()
-  let next = 1
-  let hasEnded = false
+class LauncherConnection implements Launcher {
+  /** Set when the launcher is ready. */
+  abilities!: Abilities
+  readonly ended: Promise<void>
+  readonly #process: ChildProcess
+  readonly #kind: Abilities['kind']
+  /** Where the launcher records its running processes. */
+  readonly #notes: string
+  readonly #orders: Writable
+  readonly #children = new Map<number, ChildEvents>()
+  readonly #ready = Promise.withResolvers<Abilities>()
+  readonly #end = Promise.withResolvers<void>()
+  #next = 1
+  #hasEnded = false
 
-  // Orders of one turn are written together: every write wakes up a process.
-  const sendOrder = (order: LauncherOrder) => {
+  constructor(launcher: ChildProcess, kind: Abilities['kind'], notes: string) {
+    this.#process = launcher
+    this.#kind = kind
+    this.#notes = notes
+    this.ended = this.#end.promise
+    // Without a free descriptor there are no pipes; the spawn error is emitted a moment later.
+    const [orders, , , , reports] = (launcher.stdio ?? []) as unknown as Pipes
+    this.#orders = orders
+    launcher.once('error', (error) => this.#onExit(error))
+    // `close` instead of `exit`: the last reports are read first.
+    launcher.once('close', () => this.#onExit())
+    for (const pipe of [orders, reports]) pipe?.on('error', () => {})
+    if (reports) this.#readReports(reports)
+    // The launcher must not keep an otherwise idle worker alive.
+    launcher.unref()
+  }
+
+  /** Rejects if the launcher cannot be used. `reasons` say why better programs were not used. */
+  async awaitReady(reasons: readonly string[]): Promise<void> {
+    const own = await this.#ready.promise
+    this.abilities = { ...own, why: [...reasons, own.why].filter(Boolean).join('; ') }
+  }
+
+  get pid(): number {
+    return this.#process.pid as number
+  }
+
+  get load(): number {
+    return this.#children.size
+  }
+
+  start(input: StartInput, events: ChildEvents): StartedChild {
+    const child = this.#next
+    this.#next = child === LAST_CHILD_NUMBER ? 1 : child + 1
+    this.#children.set(child, events)
+    // The attempts of the other processes have already received `onAbandoned`.
+    if (this.#hasEnded) queueMicrotask(() => this.#remove(child)?.onAbandoned())
+    this.sendOrder({ order: 'start', child, ...input })
+    return new LauncherChild(this, child)
+  }
+
+  /** Orders of one turn are written together: every write wakes up a process. */
+  sendOrder(order: LauncherOrder): void {
+    const orders = this.#orders
     if (orders.writableCorked === 0) {
       orders.cork()
       process.nextTick(() => orders.uncork())
     }
     orders.write(orderFrame(order))
   }
-  const finish = (child: number, notify: (events: ChildEvents) => void) => {
-    const events = children.get(child)
-    children.delete(child)
-    if (events) notify(events)
+
+  close(): void {
+    this.#orders.end()
+    // A caller that waits for the end keeps the process alive until then.
+    this.#process.ref()
+    // A launcher that does not react is killed; its processes are killed when its end is noticed.
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), CLOSE_MS).unref()
+    void this.ended.then(() => clearTimeout(late))
   }
-  const handleReport = (report: LauncherReport) => {
+
+  #readReports(reports: Socket): void {
+    const readFrames = createFrameReader(
+      (number, content) => this.#handleReport(readReport(number, content, this.#kind)),
+      OUTPUT_FRAMES,
+    )
+    const collectWaste = createBufferCollector()
+    reports.on('data', (piece: Buffer) => {
+      readFrames(piece)
+      collectWaste(piece.length)
+    })
+  }
+
+  #handleReport(report: LauncherReport): void {
     switch (report.report) {
       case 'ready':
-        return ready.resolve(report.abilities)
+        return this.#ready.resolve(report.abilities)
       case 'refused':
-        return ready.reject(new Error(report.message))
+        return this.#ready.reject(new Error(report.message))
       case 'output':
-        return children.get(report.child)?.onOutput(report)
+        return this.#children.get(report.child)?.onOutput(report)
       case 'unstartable':
-        return finish(report.child, (events) => events.onUnstartable(report.message))
+        return this.#remove(report.child)?.onUnstartable(report.message)
       case 'ended':
-        return finish(report.child, (events) =>
-          events.onEnd(report.code, report.signal, report.details),
-        )
+        return this.#remove(report.child)?.onEnd(report.code, report.signal, report.details)
     }
   }
-  const end = (error?: unknown) => {
-    hasEnded = true
-    ready.reject(error ?? new Error('a launcher ended before it was ready'))
-    // Kill first: once an attempt is reported as lost, the server lets it start elsewhere.
-    if (children.size > 0 && launcher.pid !== undefined) killLeftoversOf(launcher.pid, notes)
-    for (const child of [...children.keys()]) finish(child, (events) => events.onAbandoned())
-    ended.resolve()
+
+  #remove(child: number): ChildEvents | undefined {
+    const events = this.#children.get(child)
+    this.#children.delete(child)
+    return events
   }
-  launcher.once('error', end)
-  // `close` instead of `exit`: the last reports are read first.
-  launcher.once('close', () => end())
-  for (const pipe of [orders, reports]) pipe?.on('error', () => {})
-  const readFrames = createFrameReader(
-    (number, content) => handleReport(readReport(number, content, kind)),
-    OUTPUT_FRAMES,
-  )
-  const collectWaste = createBufferCollector()
-  reports?.on('data', (piece: Buffer) => {
-    readFrames(piece)
-    collectWaste(piece.length)
-  })
-  // The launcher must not keep an otherwise idle worker alive.
-  launcher.unref()
 
-  const own = await ready.promise
-  const abilities = { ...own, why: [...reasons, own.why].filter(Boolean).join('; ') }
-  const pid = launcher.pid as number
+  #onExit(error?: unknown): void {
+    this.#hasEnded = true
+    this.#ready.reject(error ?? new Error('a launcher ended before it was ready'))
+    const { pid } = this.#process
+    // Kill first: once an attempt is reported as lost, the server lets it start elsewhere.
+    if (this.#children.size > 0 && pid !== undefined) killLeftoversOf(pid, this.#notes)
+    for (const child of [...this.#children.keys()]) this.#remove(child)?.onAbandoned()
+    this.#end.resolve()
+  }
+}
 
-  return {
-    pid,
-    abilities,
-    get load() {
-      return children.size
-    },
-    start(input, events) {
-      const child = next
-      next = next === LAST_CHILD_NUMBER ? 1 : next + 1
-      children.set(child, events)
-      // The attempts of the other processes have already received `onAbandoned`.
-      if (hasEnded) queueMicrotask(() => finish(child, (one) => one.onAbandoned()))
-      sendOrder({ order: 'start', child, ...input })
-      return {
-        stop: (graceMs) => sendOrder({ order: 'stop', child, graceMs }),
-        pause: () => sendOrder({ order: 'pause', child }),
-        resume: () => sendOrder({ order: 'resume', child }),
-      }
-    },
-    close() {
-      orders.end()
-      // A caller that waits for the end keeps the process alive until then.
-      launcher.ref()
-      // A launcher that does not react is killed; its processes are killed when its end is noticed.
-      const late = setTimeout(() => launcher.kill('SIGKILL'), CLOSE_MS).unref()
-      void ended.promise.then(() => clearTimeout(late))
-    },
-    ended: ended.promise,
+class LauncherChild implements StartedChild {
+  readonly #launcher: LauncherConnection
+  readonly #child: number
+
+  constructor(launcher: LauncherConnection, child: number) {
+    this.#launcher = launcher
+    this.#child = child
+  }
+
+  stop(graceMs: number): void {
+    this.#launcher.sendOrder({ order: 'stop', child: this.#child, graceMs })
+  }
+
+  pause(): void {
+    this.#launcher.sendOrder({ order: 'pause', child: this.#child })
+  }
+
+  resume(): void {
+    this.#launcher.sendOrder({ order: 'resume', child: this.#child })
   }
 }

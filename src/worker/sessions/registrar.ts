@@ -1,7 +1,9 @@
 import {
   type Hello,
+  type LeasedAttempt,
   PROTOCOLS,
   type SessionKey,
+  type Welcome,
   type WorkerClient,
 } from '../../core/wire/protocol.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -37,93 +39,109 @@ export interface Registrar {
   register(signal: AbortSignal): Promise<SessionRegistration | undefined>
 }
 
-export function createRegistrar(deps: {
-  client: WorkerClient
-  clock: Clock
+interface RegistrarDeps {
+  readonly client: WorkerClient
+  readonly clock: Clock
   /** What the worker offers, once everything needed for that has started. */
   offer(): WorkerSettings['offer'] & Pick<Hello, 'users' | 'execution'>
-  attemptTable: AttemptTable
-  lease: SessionLease
+  readonly attemptTable: AttemptTable
+  readonly lease: SessionLease
   onSessionEnd(why: string): void
-}): Registrar {
-  const { client, clock, attemptTable, lease } = deps
-  let key: SessionKey | undefined
-  let worker: string | undefined
-  let registration = 0
-  let supersededInARow = 0
+}
+
+export function createRegistrar(deps: RegistrarDeps): Registrar {
+  return new SessionRegistrar(deps)
+}
+
+class SessionRegistrar implements Registrar {
+  key: SessionKey | undefined
+  worker: string | undefined
+  registration = 0
+  readonly #deps: RegistrarDeps
+  #supersededInARow = 0
+
+  constructor(deps: RegistrarDeps) {
+    this.#deps = deps
+  }
+
+  async register(signal: AbortSignal): Promise<SessionRegistration | undefined> {
+    const { client, clock, attemptTable, lease } = this.#deps
+    // A new number for every try, because an earlier try may have arrived and only its answer was lost.
+    // Without a session, every try is a first registration.
+    this.registration = this.key === undefined ? 1 : this.registration + 1
+    // Stops attempts whose lease has expired, so that they are not carried into the next session.
+    lease.isKept()
+    const held = attemptTable.held()
+    const abandoned = [...attemptTable.abandoned()]
+    const sentMono = clock.mono()
+    const hello = this.#hello(held, abandoned)
+    const sent = await sendRequest(() => client.register(hello, this.key?.secret), {
+      clock,
+      limitMs: ANSWER_MS,
+      signal,
+    })
+    if (sent.kind === 'abandoned') return undefined
+    if (sent.kind === 'failed') {
+      this.#handleRefusal(sent.error)
+      throw sent.error
+    }
+    const { leaseTtlMs, heartbeatMs, lost } = sent.answer
+    const key = this.#accept(sent.answer)
+    requireUsableLease(leaseTtlMs, heartbeatMs)
+    if (attemptTable.abandoned().length > abandoned.length) {
+      throw new Error(
+        'the lease expired during the registration: the listed attempts are not held any more',
+      )
+    }
+    lease.renew(sentMono, leaseTtlMs)
+    dropLost(lost, held, attemptTable)
+    attemptTable.clearReportedLosses()
+    return createSessionRegistration(
+      { key, registration: this.registration, leaseTtlMs, heartbeatMs },
+      this.#deps.onSessionEnd,
+    )
+  }
+
+  #hello(held: LeasedAttempt[], abandoned: readonly LeasedAttempt[]): Hello {
+    const stopped = [...this.#deps.attemptTable.dropped(), ...abandoned]
+    return {
+      ...this.#deps.offer(),
+      protocol: PROTOCOLS,
+      ...(this.key && { session: this.key.id }),
+      registration: this.registration,
+      held,
+      forsaken: stopped.slice(-LIMITS.slots),
+    }
+  }
+
+  #accept({ session, secret, worker }: Welcome): SessionKey {
+    // Only the first answer contains the secret.
+    const key = { id: session, secret: secret ?? this.key?.secret }
+    this.key = key
+    this.worker = worker
+    this.#supersededInARow = 0
+    return key
+  }
+
+  #handleRefusal(error: unknown): void {
+    if (this.key === undefined) return
+    this.#supersededInARow = isSuperseded(error) ? this.#supersededInARow + 1 : 0
+    if (isSessionUnknown(error) || this.#supersededInARow >= MAX_SUPERSEDED) this.#startOver()
+  }
 
   /**
    * The server does not accept the session any more: its attempts are lost, and a new session
    * begins.
    */
-  const startOver = () => {
-    attemptTable.abandonRunning()
-    key = undefined
-    supersededInARow = 0
+  #startOver(): void {
+    this.#deps.attemptTable.abandonRunning()
+    this.key = undefined
+    this.#supersededInARow = 0
   }
+}
 
-  const handleRefusal = (error: unknown) => {
-    if (key === undefined) return
-    supersededInARow = isSuperseded(error) ? supersededInARow + 1 : 0
-    if (isSessionUnknown(error) || supersededInARow >= MAX_SUPERSEDED) startOver()
-  }
-
-  return {
-    get key() {
-      return key
-    },
-    get worker() {
-      return worker
-    },
-    get registration() {
-      return registration
-    },
-
-    async register(signal) {
-      // A new number for every try, because an earlier try may have arrived and only its answer was lost.
-      // Without a session, every try is a first registration.
-      registration = key === undefined ? 1 : registration + 1
-      // Stops attempts whose lease has expired, so that they are not carried into the next session.
-      lease.isKept()
-      const held = attemptTable.held()
-      const abandoned = [...attemptTable.abandoned()]
-      const sentMono = clock.mono()
-      const known = key === undefined ? {} : { session: key.id }
-      const stopped = [...attemptTable.dropped(), ...abandoned].slice(-LIMITS.slots)
-      const offer = { ...deps.offer(), protocol: PROTOCOLS }
-      const hello = { ...offer, ...known, registration, held, forsaken: stopped }
-      const sent = await sendRequest(() => client.register(hello, key?.secret), {
-        clock,
-        limitMs: ANSWER_MS,
-        signal,
-      })
-      if (sent.kind === 'abandoned') return undefined
-      if (sent.kind === 'failed') {
-        handleRefusal(sent.error)
-        throw sent.error
-      }
-
-      const { leaseTtlMs, heartbeatMs, lost } = sent.answer
-      // Only the first answer contains the secret.
-      key = { id: sent.answer.session, secret: sent.answer.secret ?? key?.secret }
-      worker = sent.answer.worker
-      supersededInARow = 0
-      if (!(heartbeatMs > 0 && leaseSpanMs(leaseTtlMs) > heartbeatMs)) {
-        const times = `${leaseTtlMs} ms with heartbeats every ${heartbeatMs} ms`
-        throw new Error(`the server's lease of ${times} is too short to keep`)
-      }
-      if (attemptTable.abandoned().length > abandoned.length) {
-        throw new Error(
-          'the lease expired during the registration: the listed attempts are not held any more',
-        )
-      }
-      lease.renew(sentMono, leaseTtlMs)
-      dropLost(lost, held, attemptTable)
-      attemptTable.clearReportedLosses()
-      return createSessionRegistration(
-        { key, registration, leaseTtlMs, heartbeatMs },
-        deps.onSessionEnd,
-      )
-    },
-  }
+function requireUsableLease(leaseTtlMs: number, heartbeatMs: number): void {
+  if (heartbeatMs > 0 && leaseSpanMs(leaseTtlMs) > heartbeatMs) return
+  const times = `${leaseTtlMs} ms with heartbeats every ${heartbeatMs} ms`
+  throw new Error(`the server's lease of ${times} is too short to keep`)
 }

@@ -31,80 +31,98 @@ interface JanitorProcess {
   part(): void
 }
 
+interface JanitorDeps {
+  readonly clock: Clock
+  onError(error: unknown): void
+}
+
 /** The process is started when there is something to watch, and started again if it dies. */
-export function createJanitor(
-  engine: Engine,
-  lifeline: number,
-  { clock, onError }: { readonly clock: Clock; onError(error: unknown): void },
-): Janitor {
-  const names = new Set<string>()
-  const closed = new AbortController()
-  let current: Promise<JanitorProcess> | undefined
-  let isReplacing = false
+export function createJanitor(engine: Engine, lifeline: number, deps: JanitorDeps): Janitor {
+  return new RestartedJanitor(engine, lifeline, deps)
+}
+
+class RestartedJanitor implements Janitor {
+  readonly #engine: Engine
+  readonly #lifeline: number
+  readonly #deps: JanitorDeps
+  readonly #names = new Set<string>()
+  readonly #closed = new AbortController()
+  #current: Promise<JanitorProcess> | undefined
+  #isReplacing = false
   /**
    * Counts all deaths: a janitor that dies as soon as it is ready must not be restarted without
    * pause either.
    */
-  let deaths = 0
+  #deaths = 0
 
-  const start = async () => {
-    const started = await startProcess(engine, lifeline, () => void replace())
-    for (const name of names) started.send(`+${name}`)
-    return started
+  constructor(engine: Engine, lifeline: number, deps: JanitorDeps) {
+    this.#engine = engine
+    this.#lifeline = lifeline
+    this.#deps = deps
   }
-  const open = () => {
-    if (current) return current
-    const opening = start()
-    current = opening
+
+  async watch(name: string): Promise<void> {
+    this.#names.add(name)
+    try {
+      // A janitor that is being started may have received the other names already.
+      ;(await this.#open()).send(`+${name}`)
+    } catch (error) {
+      // Then no container of this name will be started.
+      this.#names.delete(name)
+      throw error
+    }
+  }
+
+  release(name: string): void {
+    this.#names.delete(name)
+    void this.#current?.then(
+      ({ send }) => send(`-${name}`),
+      () => {},
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    await (await this.#current?.catch(() => undefined))?.end()
+  }
+
+  detach(): void {
+    void this.#current?.then(
+      ({ part }) => part(),
+      () => {},
+    )
+  }
+
+  #open(): Promise<JanitorProcess> {
+    if (this.#current) return this.#current
+    const opening = this.#start()
+    this.#current = opening
     // A process that could not be spawned emits no end.
     opening.catch(() => {
-      if (current === opening) current = undefined
+      if (this.#current === opening) this.#current = undefined
     })
     return opening
   }
 
-  /** Restarts at once: running containers must not wait for the next one to be watched. */
-  const replace = async () => {
-    current = undefined
-    if (isReplacing) return
-    isReplacing = true
-    while (names.size > 0 && current === undefined && !closed.signal.aborted) {
-      deaths += 1
-      await clock.sleep(backOffMs(deaths, systemRandom), closed.signal)
-      if (names.size > 0 && !closed.signal.aborted) await open().catch(onError)
-    }
-    isReplacing = false
+  async #start(): Promise<JanitorProcess> {
+    const started = await startProcess(this.#engine, this.#lifeline, () => void this.#replace())
+    for (const name of this.#names) started.send(`+${name}`)
+    return started
   }
 
-  return {
-    async watch(name) {
-      names.add(name)
-      try {
-        // A janitor that is being started may have received the other names already.
-        ;(await open()).send(`+${name}`)
-      } catch (error) {
-        // Then no container of this name will be started.
-        names.delete(name)
-        throw error
-      }
-    },
-    release(name) {
-      names.delete(name)
-      void current?.then(
-        ({ send }) => send(`-${name}`),
-        () => {},
-      )
-    },
-    async close() {
-      closed.abort()
-      await (await current?.catch(() => undefined))?.end()
-    },
-    detach() {
-      void current?.then(
-        ({ part }) => part(),
-        () => {},
-      )
-    },
+  /** Restarts at once: running containers must not wait for the next one to be watched. */
+  async #replace(): Promise<void> {
+    const { clock, onError } = this.#deps
+    const { signal } = this.#closed
+    this.#current = undefined
+    if (this.#isReplacing) return
+    this.#isReplacing = true
+    while (this.#names.size > 0 && this.#current === undefined && !signal.aborted) {
+      this.#deaths += 1
+      await clock.sleep(backOffMs(this.#deaths, systemRandom), signal)
+      if (this.#names.size > 0 && !signal.aborted) await this.#open().catch(onError)
+    }
+    this.#isReplacing = false
   }
 }
 
