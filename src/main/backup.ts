@@ -48,7 +48,7 @@ interface BackupContext {
 export async function backUp(
   settings: Settings,
   directory: string,
-  surroundings: BackupContext,
+  context: BackupContext,
 ): Promise<number> {
   const target = resolve(directory)
   const from = requireFile(settings)
@@ -59,18 +59,18 @@ export async function backUp(
     })
   }
   requireRoom(from, target)
-  const keyFile = surroundings.withSecretKey ? requireKeyFile(settings) : null
+  const keyFile = context.withSecretKey ? requireKeyFile(settings) : null
   const unfinished = `${target}.${randomBytes(4).toString('hex')}.unfinished`
-  const progress = showProgress(surroundings.terminal)
+  const progress = showProgress(context.terminal)
   const stopWatching = removeWhenInterrupted(unfinished)
   try {
     makeTarget(unfinished, target)
-    const options = { ...surroundings, settings, from, target, keyFile, progress }
+    const options = { ...context, settings, from, target, keyFile, progress }
     const manifest = await fill(unfinished, options)
     await rename(unfinished, target)
     await sync(dirname(target))
     progress.end()
-    report(manifest, surroundings)
+    report(manifest, context)
     return manifest.damaged_blobs.length > 0 ? EXIT.unexpected : EXIT.ok
   } catch (error) {
     progress.end()

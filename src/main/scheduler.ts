@@ -3,13 +3,14 @@ import type { Clock, Random } from '../core/clock.ts'
 import type { Logger } from '../core/logging/logger.ts'
 import { zoneNames } from '../core/schedule/index.ts'
 import type { SchedulerClient } from '../core/wire/protocol.ts'
+import type { Api } from '../server/api/http/api.ts'
 import { createApi } from '../server/api/create-api.ts'
 import type { ConnectionLimits } from '../server/api/http/connections.ts'
 import type { Route } from '../server/api/http/route-table.ts'
 import { DEFAULT_CONFIG, type NodeConfig } from '../server/cluster/config.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
 import { createOutbound } from '../outbound/outbound.ts'
-import { startNode } from '../server/node/start-node.ts'
+import { type SchedulerNode, startNode } from '../server/node/start-node.ts'
 import {
   type AdminTokenFile,
   type AdminTokenReach,
@@ -18,6 +19,7 @@ import {
 import type { KeySource } from '../server/secrets/keys.ts'
 import type { FormerSessions } from '../server/workers/former-sessions.ts'
 import { openVault } from '../server/secrets/vault.ts'
+import type { Store } from '../store/port.ts'
 import { systemClock } from '../worker/clock/system-clock.ts'
 import { type BlobPlace, openBlobs } from './storage/open-blobs.ts'
 import { openStore } from './storage/open-store.ts'
@@ -86,52 +88,15 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     onFatal: options.onFatal ?? onError,
     onWarn: options.onWarn ?? onError,
   })
-  const isShared = store.kind === 'postgres'
-  const config: NodeConfig = {
-    ...DEFAULT_CONFIG,
-    name: hostname(),
-    // A SQLite file has a single writer, so its lanes rarely need a refresh.
-    laneRefreshMs: isShared ? DEFAULT_CONFIG.laneRefreshMs : 10_000,
-    ...options.config,
-  }
   const clock = options.clock ?? systemClock
-  const random = options.random ?? createSecureRandom()
-  const { rootToken, rootTokenFile, version } = options
-  let ownUrl: string | undefined
-  let adminTokenReach: AdminTokenReach | undefined
-  const allow = parseAllowList(options.allowAddresses ?? [])
-  const webhookDelivery = { outbound: createOutbound({ clock, allow }), ownUrl: () => ownUrl }
-  const start = async () => {
-    const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
-    const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
-    const vault = await openVault(store, options.secretKeys)
-    if (isShared && rootTokenFile) {
-      adminTokenReach = await registerAdminToken(store, rootTokenFile)
-    }
-    const acceptedBy = adminTokenReach?.acceptedBy ?? 'this_node'
-    return startNode({
-      isRootStored: acceptedBy !== 'this_node',
-      store,
-      blobs,
-      clock,
-      random,
-      config,
-      rootToken,
-      version,
-      vault,
-      webhookDelivery,
-      onError,
-      log: options.log,
-      onWarn: (message) => options.log?.warn(message),
-      zone: systemTimeZone(),
-    })
-  }
-  const node = await start().catch(async (error: unknown) => {
-    await store.close()
-    throw error
-  })
-  let closeApi = async () => {}
-  let routes: readonly Route[] = []
+  let api: ListeningApi | undefined
+  const started = await startNodeOn(store, clock, options, () => api?.ownUrl).catch(
+    async (error: unknown) => {
+      await store.close()
+      throw error
+    },
+  )
+  const { node, adminTokenReach } = started
 
   return {
     storeVersion: store.version,
@@ -139,44 +104,114 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     clientFor: node.clientFor,
     formerSessions: node.formerSessions,
 
-    async listen({
-      host,
-      port,
-      isOpen = false,
-      allowHosts = [],
-      compatEmpty,
-      tls,
-      connections = {},
-    }) {
-      const api = createApi({
-        clientFor: node.clientFor,
-        workingFor: node.workingFor,
-        admin: node.admin,
-        compat: node.compat,
-        ...(compatEmpty && { compatEmpty }),
-        metrics: node.metrics,
-        health: { live: () => true, ready: node.ready },
-        identify: node.authenticator.identify,
-        clock,
-        isOpen,
-        allowHosts,
-        connections,
-        ...(tls && { tls }),
-        ...(options.log && { log: options.log }),
-        ...(options.version === undefined ? {} : { version: options.version }),
-      })
-      closeApi = () => api.close()
-      routes = api.routeTable
-      const url = await api.listen({ host, port })
-      ownUrl = isAnyAddress(host) ? undefined : url
-      return url
+    listen(listenOptions) {
+      api = new ListeningApi(createNodeApi(node, clock, options, listenOptions))
+      return api.listen(listenOptions)
     },
 
-    routes: () => routes,
+    routes: () => api?.routes ?? [],
     async stop() {
-      await Promise.allSettled([node.stop(), closeApi()])
+      await Promise.allSettled([node.stop(), api?.close()])
       await store.close()
     },
+  }
+}
+
+async function startNodeOn(
+  store: Store,
+  clock: Clock,
+  options: SchedulerOptions,
+  ownUrl: () => string | undefined,
+): Promise<{ node: SchedulerNode; adminTokenReach: AdminTokenReach | undefined }> {
+  const { rootToken, rootTokenFile, version, log } = options
+  const isShared = store.kind === 'postgres'
+  const allow = parseAllowList(options.allowAddresses ?? [])
+  const { place, dataDir } = options.blobs ?? { place: 'store', dataDir: '' }
+  const blobs = await openBlobs(place, { store, dataDir, now: clock.now })
+  const vault = await openVault(store, options.secretKeys)
+  const adminTokenReach =
+    isShared && rootTokenFile ? await registerAdminToken(store, rootTokenFile) : undefined
+  const acceptedBy = adminTokenReach?.acceptedBy ?? 'this_node'
+  const node = await startNode({
+    isRootStored: acceptedBy !== 'this_node',
+    store,
+    blobs,
+    clock,
+    random: options.random ?? createSecureRandom(),
+    config: configFor(isShared, options.config),
+    rootToken,
+    version,
+    vault,
+    webhookDelivery: { outbound: createOutbound({ clock, allow }), ownUrl },
+    onError: options.onError ?? (() => {}),
+    log,
+    onWarn: (message) => log?.warn(message),
+    zone: systemTimeZone(),
+  })
+  return { node, adminTokenReach }
+}
+
+function configFor(isShared: boolean, given: Partial<NodeConfig> | undefined): NodeConfig {
+  return {
+    ...DEFAULT_CONFIG,
+    name: hostname(),
+    // A SQLite file has a single writer, so its lanes rarely need a refresh.
+    laneRefreshMs: isShared ? DEFAULT_CONFIG.laneRefreshMs : 10_000,
+    ...given,
+  }
+}
+
+function createNodeApi(
+  node: SchedulerNode,
+  clock: Clock,
+  { log, version }: SchedulerOptions,
+  { isOpen = false, allowHosts = [], compatEmpty, tls, connections = {} }: ListenOptions,
+): Api {
+  return createApi({
+    clientFor: node.clientFor,
+    workingFor: node.workingFor,
+    admin: node.admin,
+    compat: node.compat,
+    ...(compatEmpty && { compatEmpty }),
+    metrics: node.metrics,
+    health: { live: () => true, ready: node.ready },
+    identify: node.authenticator.identify,
+    clock,
+    isOpen,
+    allowHosts,
+    connections,
+    ...(tls && { tls }),
+    ...(log && { log }),
+    ...(version === undefined ? {} : { version }),
+  })
+}
+
+/** The HTTP server of a node, and its address. */
+class ListeningApi {
+  readonly #api: Api
+  #ownUrl: string | undefined
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** The address, if clients can use it. */
+  get ownUrl(): string | undefined {
+    return this.#ownUrl
+  }
+
+  get routes(): readonly Route[] {
+    return this.#api.routeTable
+  }
+
+  async listen({ host, port }: ListenOptions): Promise<string> {
+    const url = await this.#api.listen({ host, port })
+    this.#ownUrl = isAnyAddress(host) ? undefined : url
+    return url
+  }
+
+  close(): Promise<void> {
+    return this.#api.close()
   }
 }
 

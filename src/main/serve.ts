@@ -33,9 +33,9 @@ type ServeContext = {
 }
 
 /** `punctual up` with a worker, `punctual server` without one: runs until a signal stops it. */
-export async function serve(settings: Settings, surroundings: ServeContext): Promise<number> {
+export async function serve(settings: Settings, context: ServeContext): Promise<number> {
   try {
-    return await serveUntilStopped(settings, surroundings)
+    return await serveUntilStopped(settings, context)
   } catch (error) {
     throw explainDiskFull(error, settings.dataDir)
   }
@@ -98,7 +98,7 @@ async function serveUntilStopped(
   }
   let stopped: Promise<number>
   try {
-    ;({ stopped } = await announce(settings, { terminal, version, open }))
+    ;({ stopped } = await startServing(settings, { terminal, version, open }))
   } catch (error) {
     // Before the store is closed, which may free space.
     const explained = explainDiskFull(error, settings.dataDir)
@@ -138,7 +138,7 @@ interface Opened {
  * Listens, starts the worker, and prints the start message. `stopped` resolves when a signal has
  * stopped everything.
  */
-async function announce(
+async function startServing(
   settings: Settings,
   { terminal, version, open }: { terminal: Terminal; version: string; open: Opened },
 ): Promise<{ stopped: Promise<number> }> {
@@ -171,25 +171,7 @@ async function announce(
     offer &&
     (await startWorker(scheduler, settings, terminal, { ...offer, record, onError: log.survived }))
   // Before the start message: a reader of it may stop the process the next moment.
-  const stopped = stopOnSignals(
-    { mono: terminal.mono, notice: log.notice },
-    {
-      async stop() {
-        stopping.abort()
-        await worker?.drain(DRAIN_MS)
-        await scheduler.stop()
-        record?.remove()
-        removeServerFile()
-        // Closing the files would delete a write-ahead log by its name, which may belong to another
-        // database.
-        if (open.isStoreLost()) process.kill(process.pid, 'SIGKILL')
-      },
-      async killRunning() {
-        if (!worker) process.exit(1)
-        await worker.kill()
-      },
-    },
-  )
+  const stopped = stopServerOnSignals(terminal, open, { worker, record, removeServerFile })
   const tookMs = Math.round(terminal.mono() - open.startedMono)
   log.announce(
     banner({ url, version, settings, scheduler, worker, tookMs, tokenFile: open.tokenFile }),
@@ -210,6 +192,40 @@ async function announce(
     log.notice('without --tls-cert and --tls-key, others can read tokens on the network', 'warn')
   }
   return { stopped }
+}
+
+function stopServerOnSignals(
+  terminal: Terminal,
+  { scheduler, log, stopping, isStoreLost }: Opened,
+  {
+    worker,
+    record,
+    removeServerFile,
+  }: {
+    readonly worker: Worker | undefined
+    readonly record: ProcessRecord | undefined
+    removeServerFile(): void
+  },
+): Promise<number> {
+  return stopOnSignals(
+    { mono: terminal.mono, notice: log.notice },
+    {
+      async stop() {
+        stopping.abort()
+        await worker?.drain(DRAIN_MS)
+        await scheduler.stop()
+        record?.remove()
+        removeServerFile()
+        // Closing the files would delete a write-ahead log by its name, which may belong to another
+        // database.
+        if (isStoreLost()) process.kill(process.pid, 'SIGKILL')
+      },
+      async killRunning() {
+        if (!worker) process.exit(1)
+        await worker.kill()
+      },
+    },
+  )
 }
 
 async function startWorker(
