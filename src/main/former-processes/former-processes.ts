@@ -29,7 +29,7 @@ export interface Waits {
   readonly limitMs: number
 }
 export const WAITS: Waits = { patienceMs: 1_000, sweepMs: 10_000, limitMs: 60_000 }
-const LOOK_MS = 20
+const POLL_MS = 20
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 10_000
 /**
@@ -212,9 +212,9 @@ async function waitUntil(
   isSo: () => boolean,
   { signal, waits = WAITS }: SettleOptions,
 ): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < waits.limitMs && !signal.aborted; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < waits.limitMs && !signal.aborted; waitedMs += POLL_MS) {
     if (isSo()) return true
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
   return false
 }

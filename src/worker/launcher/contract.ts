@@ -152,7 +152,9 @@ export async function launcherContract(name: string, options: LauncherOptions): 
       const launcher = await open(t, options)
       const many = Array.from({ length: 50 }, () => run(launcher, '(sleep 0.01 &) ; setsid true &'))
       for (const one of many) assert.equal(await one.ended, 'code 0')
-      await waitFor(() => deadChildrenOf(launcher.pid).length === 0, { what: 'the burials' })
+      await waitFor(() => deadChildrenOf(launcher.pid).length === 0, {
+        what: 'the dead children to be reaped',
+      })
     })
 
     test('a text that no program can receive is refused, without harm to other processes', async (t) => {

@@ -69,10 +69,10 @@ export function watchLifeline(fd: number, onExpire: () => void): () => boolean {
   const isHeld = () => {
     if (leftMs() <= 0) until = readLifeline(fd)
     const left = leftMs()
-    if (left > 0) timer ??= setTimeout(look, left + 1)
+    if (left > 0) timer ??= setTimeout(check, left + 1)
     return left > 0
   }
-  const look = () => {
+  const check = () => {
     timer = undefined
     if (!isHeld()) onExpire()
   }

@@ -3,9 +3,9 @@ import { readFileSync, readlinkSync } from 'node:fs'
 /** The label that names the worker process a container belongs to. */
 export const OWNER_LABEL = 'punctual.worker'
 
-/** This process as `<pid namespace>:<pid>:<start time>`. */
+/** This process as `<pid namespace>-<pid>-<start time>`. */
 export function ownOwner(): string {
-  return `${worldOf()}-${process.pid}-${startOf('self') ?? 0}`
+  return `${pidNamespace()}-${process.pid}-${startOf('self') ?? 0}`
 }
 
 /**
@@ -13,14 +13,14 @@ export function ownOwner(): string {
  * checked.
  */
 export function isGone(owner: string): boolean {
-  const [world, pid, since] = owner.split('-')
-  if (world !== worldOf() || !/^\d+$/.test(pid ?? '')) return false
+  const [namespace, pid, since] = owner.split('-')
+  if (namespace !== pidNamespace() || !/^\d+$/.test(pid ?? '')) return false
   const start = startOf(pid as string)
   // Without /proc, a used process number may belong to any process: keep the container.
   return process.platform === 'linux' ? String(start ?? '') !== since : !isAlive(Number(pid))
 }
 
-function worldOf(): string {
+function pidNamespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
   } catch {

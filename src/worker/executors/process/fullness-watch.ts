@@ -18,9 +18,9 @@ const PAUSE_FACTOR = 10
 export function createFullnessWatch(clock: Pick<Clock, 'sleep' | 'mono'>): FullnessWatch {
   const watched = new Set<{ path: string; mostBytes: number; onOver(bytes: number): void }>()
   const closed = new AbortController()
-  let isLooking = false
+  let isMeasuring = false
 
-  const look = async () => {
+  const measureAll = async () => {
     while (watched.size > 0 && !closed.signal.aborted) {
       const startedMono = clock.mono()
       // One after the other, so that one attempt's files do not occupy all threads.
@@ -31,16 +31,16 @@ export function createFullnessWatch(clock: Pick<Clock, 'sleep' | 'mono'>): Fulln
       const tookMs = clock.mono() - startedMono
       await clock.sleep(Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs), closed.signal)
     }
-    isLooking = false
+    isMeasuring = false
   }
 
   return {
     add(path, mostBytes, onOver) {
       const one = { path, mostBytes, onOver }
       watched.add(one)
-      if (!isLooking) {
-        isLooking = true
-        void look()
+      if (!isMeasuring) {
+        isMeasuring = true
+        void measureAll()
       }
       return () => void watched.delete(one)
     },

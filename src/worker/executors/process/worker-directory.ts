@@ -9,7 +9,7 @@ const NAME = /^punctual-worker-(\d+)-(\d+)-[A-Za-z0-9]{6}$/
 
 /** A new directory that only this user can read. */
 export function makeWorkerDirectory(place = tmpdir()): string {
-  return mkdtempSync(join(place, `punctual-worker-${worldOf()}-${process.pid}-`))
+  return mkdtempSync(join(place, `punctual-worker-${pidNamespace()}-${process.pid}-`))
 }
 
 /** Removes the directories of this user's workers that were killed before they could. */
@@ -24,11 +24,11 @@ async function removeDeadWorkerDirectoriesIn(
   place: string,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const world = worldOf()
+  const namespace = pidNamespace()
   for (const name of namesIn(place)) {
-    const [, itsWorld, pid] = NAME.exec(name) ?? []
+    const [, creatorNamespace, pid] = NAME.exec(name) ?? []
     // A process in another PID namespace cannot be checked.
-    if (itsWorld !== world || isAlive(Number(pid))) continue
+    if (creatorNamespace !== namespace || isAlive(Number(pid))) continue
     const path = join(place, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (!found?.isDirectory() || found.uid !== process.getuid?.()) continue
@@ -48,7 +48,7 @@ function namesIn(place: string): string[] {
 /**
  * Containers may share a directory for temporary files; then the same number means two processes.
  */
-function worldOf(): string {
+function pidNamespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
   } catch {
