@@ -8,7 +8,7 @@ import type { StopCause } from '../../attempts/handler.ts'
 import type { Launcher, StartedChild, StartInput } from '../../launcher/launcher.ts'
 import { killMarked } from '../../launcher/process-tree.ts'
 import { messageOf, type Settled } from '../../attempts/outcome.ts'
-import type { AttemptFiles, AttemptFileStore } from '../process/attempt-files.ts'
+import type { AttemptFiles, AttemptFileStore } from '../files/attempt-files.ts'
 import { environmentOf } from '../process/command.ts'
 import type { AttemptHooks } from '../../attempts/running-attempt.ts'
 import {

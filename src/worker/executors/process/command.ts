@@ -3,7 +3,7 @@ import type { Assignment } from '../../../core/wire/protocol.ts'
 import { variableOf } from '../../../core/secrets/secret.ts'
 import { DEFAULT_SHELL, type ProcessWork } from '../../../core/work/work.ts'
 import { ATTEMPT_VARIABLE, FENCE_VARIABLE, RUN_VARIABLE } from '../../launcher/process-tree.ts'
-import type { AttemptFiles } from './attempt-files.ts'
+import type { AttemptFiles } from '../files/attempt-files.ts'
 import type { LocalUser } from './local-users.ts'
 
 /** The worker's own variables that a process may see. The others may hold secrets. */

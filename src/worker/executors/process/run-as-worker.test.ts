@@ -9,7 +9,7 @@ import type { Assignment } from '../../../core/wire/protocol.ts'
 import { NO_MASKING } from '../../output/masking/masker.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
-import { createAttemptFileStore } from './attempt-files.ts'
+import { createAttemptFileStore } from '../files/attempt-files.ts'
 
 /** Two users that exist on every Linux and own nothing. */
 const [USER, OTHER] = ['nobody', 'daemon'] as const

@@ -18,8 +18,8 @@ import { findAttemptProcesses } from '../../launcher/process-tree.ts'
 import { probeLauncher } from '../../launcher/probe.ts'
 import type { LauncherOptions } from '../../launcher/launcher.ts'
 import { openProcessWorker, sh } from '../../testing/process-worker.ts'
-import { removeDeadWorkerDirectories } from './worker-directory.ts'
-import { secretFilesKind, findSecretDirectory } from './secret-directory.ts'
+import { removeDeadWorkerDirectories } from '../files/worker-directory.ts'
+import { secretFilesKind, findSecretDirectory } from '../files/secret-directory.ts'
 
 const skip = process.platform !== 'linux' && 'processes are found in /proc'
 const at = (path: string) => new URL(path, import.meta.url).href
