@@ -5,10 +5,16 @@ import { isRevisionCurrent } from './schedule-revision.ts'
 
 const audit = {} as AuditEntry
 const put = (id: number, nominalAt: number | null) => ({
-  ...{ id, name: 'a', spec: '{}', next: { nominalAt, checkAt: nominalAt }, audit },
+  id,
+  name: 'a',
+  spec: '{}',
+  next: { nominalAt, checkAt: nominalAt },
+  audit,
 })
 const row = (id: number, version: number, lastNominalAt: number | null = null) => ({
-  ...{ id, version, lastNominalAt },
+  id,
+  version,
+  lastNominalAt,
 })
 const SEEN = [
   { id: 1, version: 4 },

@@ -18,7 +18,9 @@ function note(world: StoreWorld, action: string, extra: Partial<AuditEntry> = {}
 
 async function actions(world: StoreWorld): Promise<string[]> {
   const entries = await world.store.listAudit({
-    ...{ projectId: world.project, before: Number.MAX_SAFE_INTEGER, limit: 50 },
+    projectId: world.project,
+    before: Number.MAX_SAFE_INTEGER,
+    limit: 50,
   })
   return entries.map(({ action }) => action)
 }
@@ -48,7 +50,10 @@ export function definitionsContract(open: OpenStore): void {
   const inWorld = onSharedStore(open)
   const put = (world: StoreWorld, definition: string, expect: number | null = null) =>
     world.store.putJob({
-      ...{ projectId: world.project, name: 'etl', definition, expect },
+      projectId: world.project,
+      name: 'etl',
+      definition,
+      expect,
       audit: note(world, 'job.put', { actor: 7 }),
     })
   const find = (world: StoreWorld) =>
@@ -62,8 +67,13 @@ export function definitionsContract(open: OpenStore): void {
       const found = await find(world)
       const { id } = found ?? { id: 0 }
       assert.deepEqual(found, {
-        ...{ id, name: 'etl', version: 1, definition: '{"run":"a"}', paused: null },
-        ...{ createdAt: world.clock.now(), createdBy: 7 },
+        id,
+        name: 'etl',
+        version: 1,
+        definition: '{"run":"a"}',
+        paused: null,
+        createdAt: world.clock.now(),
+        createdBy: 7,
       })
       assert.equal(await world.store.findJob({ projectId: world.project, name: 'etl' }), id)
       const findJobs = (projectId: number, ...names: string[]) =>
@@ -137,7 +147,9 @@ export function definitionsContract(open: OpenStore): void {
       const jobId = (await find(world))!.id
       const remove = (expect: number | null) =>
         world.store.deleteJob({
-          ...{ projectId: world.project, name: 'etl', expect },
+          projectId: world.project,
+          name: 'etl',
+          expect,
           audit: note(world, 'job.delete'),
         })
       assert.equal(await remove(2), 'conflict')
@@ -155,7 +167,9 @@ export function definitionsContract(open: OpenStore): void {
     inWorld(async (world) => {
       const pause = (reason: string | null, isPause = true) =>
         world.store.pauseJob({
-          ...{ projectId: world.project, name: 'etl', pause: isPause ? { reason } : null },
+          projectId: world.project,
+          name: 'etl',
+          pause: isPause ? { reason } : null,
           audit: note(world, isPause ? 'job.pause' : 'job.resume'),
         })
       assert.equal(await pause('x'), false)
@@ -184,7 +198,10 @@ export function administrationContract(open: OpenStore): void {
       const { audit: _, ...asked } = given
       assert.deepEqual(await world.store.findToken(given.hash), {
         ...asked,
-        ...{ id, createdAt: world.clock.now(), revokedAt: null, lastUsedAt: null },
+        id,
+        createdAt: world.clock.now(),
+        revokedAt: null,
+        lastUsedAt: null,
       })
       assert.equal(await world.store.findToken('another'), null)
       assert.deepEqual(await actions(world), ['token.create'])
@@ -240,8 +257,12 @@ export function administrationContract(open: OpenStore): void {
     inWorld(async (world) => {
       const put = (paused: boolean, maxTimeoutMs: number | null) =>
         world.store.putQueue({
-          ...{ projectId: world.project, name: 'mail', paused },
-          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs, rate: null },
+          projectId: world.project,
+          name: 'mail',
+          paused,
+          defaultTimeoutMs: 2 ** 40,
+          maxTimeoutMs,
+          rate: null,
           audit: note(world, 'queue.put'),
         })
       const mine = async () =>
@@ -251,8 +272,12 @@ export function administrationContract(open: OpenStore): void {
       await put(false, 9)
       assert.deepEqual(await mine(), [
         {
-          ...{ projectId: world.project, name: 'mail', paused: false },
-          ...{ defaultTimeoutMs: 2 ** 40, maxTimeoutMs: 9, rate: null },
+          projectId: world.project,
+          name: 'mail',
+          paused: false,
+          defaultTimeoutMs: 2 ** 40,
+          maxTimeoutMs: 9,
+          rate: null,
           bucket: { level: 0, at: 0 },
         },
       ])

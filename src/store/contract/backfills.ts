@@ -12,7 +12,11 @@ async function addNew(world: StoreWorld): Promise<BackfillRecord> {
   const audit = auditOf(world, 'schedule.backfill')
   const spec = '{"which":"missing"}'
   await world.store.addBackfill({
-    ...{ id, projectId: world.project, scheduleId: schedule.id, spec, audit },
+    id,
+    projectId: world.project,
+    scheduleId: schedule.id,
+    spec,
+    audit,
   })
   return load(world, id)
 }
@@ -32,15 +36,15 @@ function backfillTransition(
 ): BackfillTransition {
   const runs = times.map((nominalAt) => ({ nominalAt, run: world.newRun({ dueAt: nominalAt }) }))
   return {
-    ...{
-      node: world.node,
-      id,
-      version,
-      processedUntil: times.at(-1) ?? null,
-      passed: 1,
-      error: null,
-    },
-    ...{ checkAt: world.clock.now(), state: 'running', openRuns: runs.map(({ run }) => run.id) },
+    node: world.node,
+    id,
+    version,
+    processedUntil: times.at(-1) ?? null,
+    passed: 1,
+    error: null,
+    checkAt: world.clock.now(),
+    state: 'running',
+    openRuns: runs.map(({ run }) => run.id),
     runs,
     ...overrides,
   }

@@ -32,7 +32,10 @@ const nowOf = (world: StoreWorld) => (expectedClocks.get(world) ?? world.clock.n
 async function rewound(world: StoreWorld, id: number, nextAt: number, now = nowOf(world)) {
   const { version, next, lastNominalAt } = await load(world, id)
   const command = {
-    ...{ id, version, nominalAt: next.nominalAt, lastNominalAt },
+    id,
+    version,
+    nominalAt: next.nominalAt,
+    lastNominalAt,
     next: { nominalAt: nextAt, checkAt: nextAt },
   }
   return world.store.rewindSchedules([command], now)
@@ -88,12 +91,17 @@ export function clockContract(open: OpenStore): void {
       const joined = await world.join()
       const ahead = idAtMs(clock.now() + 400 * DAY_MS)
       const changed = await store.changeSlot({
-        ...{ node: joined.node, ttlMs: NODE_TTL_MS, idMark: ahead },
+        node: joined.node,
+        ttlMs: NODE_TTL_MS,
+        idMark: ahead,
       })
       assert.ok(changed && changed.slot !== joined.slot)
       assert.ok(changed.idFloor <= idAtMs(clock.now() + MINUTE_MS))
       const minter = createMinter({
-        ...{ slot: changed.slot, floor: changed.idFloor, now: clock.now, random: () => 0 },
+        slot: changed.slot,
+        floor: changed.idFloor,
+        now: clock.now,
+        random: () => 0,
       })
       assert.ok(Math.abs(msOfId(minter.mint()) - clock.now()) < MINUTE_MS)
       await store.leave({ node: joined.node, idMark: minter.mark })
@@ -427,8 +435,16 @@ async function startBackfill(world: StoreWorld): Promise<number> {
   const { store, project: projectId, node, clock } = world
   await store.addBackfill({ id, projectId, scheduleId, spec: '{}', audit })
   await store.advanceBackfill({
-    ...{ node, id, version: 1, processedUntil: null, passed: 0, error: null, state: 'running' },
-    ...{ checkAt: clock.now() + HOUR_MS, openRuns: [], runs: [] },
+    node,
+    id,
+    version: 1,
+    processedUntil: null,
+    passed: 0,
+    error: null,
+    state: 'running',
+    checkAt: clock.now() + HOUR_MS,
+    openRuns: [],
+    runs: [],
   })
   return id
 }

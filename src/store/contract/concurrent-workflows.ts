@@ -95,7 +95,8 @@ export function concurrentWorkflowsContract(open: OpenStore): void {
           world.tick({ ends: leases.map((lease) => endCommandFor(lease)) }),
           world.tick({
             cancels: now.slice(round, round + 2).map(({ runId }) => ({
-              ...{ runId, projectId: world.project },
+              runId,
+              projectId: world.project,
             })),
           }),
         ])

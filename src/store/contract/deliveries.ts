@@ -45,9 +45,20 @@ export function deliveriesContract(open: OpenStore): void {
       const made = only(await listOf(world))
       const now = world.clock.now()
       assert.deepEqual(made, {
-        ...{ id: made.id, webhookId, event: 'run.failed', runId: lease.runId, body: '{"a":"ä"}' },
-        ...{ state: 'pending', attempts: 0, since: now, createdAt: now, nextAt: now },
-        ...{ lastAt: null, lastStatus: null, lastError: null, tookMs: null },
+        id: made.id,
+        webhookId,
+        event: 'run.failed',
+        runId: lease.runId,
+        body: '{"a":"ä"}',
+        state: 'pending',
+        attempts: 0,
+        since: now,
+        createdAt: now,
+        nextAt: now,
+        lastAt: null,
+        lastStatus: null,
+        lastError: null,
+        tookMs: null,
       })
     }),
   )
@@ -144,7 +155,10 @@ export function deliveriesContract(open: OpenStore): void {
       const { id: webhookId } = await findTestWebhook(world)
       const take = (count: number) =>
         world.store.claimDeliveries({
-          ...{ claim: 9, leaseMs: 60_000, limit: 1_000, perWebhook: 2 },
+          claim: 9,
+          leaseMs: 60_000,
+          limit: 1_000,
+          perWebhook: 2,
           busy: [{ webhookId, count }],
         })
       const ours = (taken: readonly { projectId: number; id: number }[]) =>
@@ -230,7 +244,9 @@ export function deliveriesContract(open: OpenStore): void {
       assert.deepEqual([enabled, disabledReason], [false, 'it answered 410'])
       assert.equal(await settle(world, second.id, 1, outcome), false)
       const entries = await world.store.listAudit({
-        ...{ projectId: world.project, before: 2 ** 52, limit: 9 },
+        projectId: world.project,
+        before: 2 ** 52,
+        limit: 9,
       })
       assert.deepEqual(
         entries.map(({ action }) => action),

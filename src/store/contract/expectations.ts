@@ -75,13 +75,15 @@ export function expectationsContract(open: OpenStore): void {
       const command = (times: number[]) =>
         commandFor(world, schedule, {
           settled: times.map((nominalAt) => ({ ...toRun(world, nominalAt), expected })),
-          ...{ overlap: { kind: 'skip' } as const, tracksOpenRuns: true },
+          overlap: { kind: 'skip' } as const,
+          tracksOpenRuns: true,
         })
       const first = schedule.next.nominalAt as number
       // Of two times that fire together, the second overlaps the run of the first.
       const both = command([first, first + 1])
       assert.deepEqual(await fireOne(world, both), {
-        ...{ kind: 'done', outcomes: ['fired', 'skipped'] },
+        kind: 'done',
+        outcomes: ['fired', 'skipped'],
         openRuns: [
           at(
             both.settled.flatMap((one) => (one.kind === 'run' ? one.run.id : [])),

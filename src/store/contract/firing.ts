@@ -63,9 +63,19 @@ export function firingContract(open: OpenStore): void {
       assert.deepEqual(moved.next, command.next)
       assert.deepEqual([moved.lastNominalAt, moved.version], [nominalAt, 1])
       const record = {
-        ...{ id: lease.runId, runId: lease.runId, scheduleId: schedule.id, version: 1, count: 1 },
-        ...{ projectId: world.project, nominalAt, untilAt: nominalAt, at: now, outcome: 'fired' },
-        ...{ reason: null, detail: null, otherRunId: null },
+        id: lease.runId,
+        runId: lease.runId,
+        scheduleId: schedule.id,
+        version: 1,
+        count: 1,
+        projectId: world.project,
+        nominalAt,
+        untilAt: nominalAt,
+        at: now,
+        outcome: 'fired',
+        reason: null,
+        detail: null,
+        otherRunId: null,
       }
       assert.deepEqual(await occurrencesOf(world, schedule.id), [record])
       assert.deepEqual(await world.store.occurrenceOf({ runId: lease.runId }), record)
@@ -391,7 +401,9 @@ export function firingContract(open: OpenStore): void {
       const { id } = await putNew(world)
       for (let i = 0; i < 3; i += 1) await nextRun(world, id)
       await world.store.deleteSchedule({
-        ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.delete') },
+        projectId: world.project,
+        id,
+        audit: auditOf(world, 'schedule.delete'),
       })
       world.clock.advance(HOUR_MS)
       const kept = await putNew(world)

@@ -103,9 +103,15 @@ export function followersContract(openStore: OpenStore): void {
       assert.deepEqual([again.ends, again.signals], [['replayed'], []])
       assert.deepEqual(await world.store.followUpsAfter({ runId: lease.runId }), [
         {
-          ...{ sourceRunId: lease.runId, sourceJobId: world.job, projectId: world.project },
-          ...{ jobId: await jobId(world, 'report'), state: 'succeeded', at: world.clock.now() },
-          ...{ runId: null, reason: null, settledAt: null },
+          sourceRunId: lease.runId,
+          sourceJobId: world.job,
+          projectId: world.project,
+          jobId: await jobId(world, 'report'),
+          state: 'succeeded',
+          at: world.clock.now(),
+          runId: null,
+          reason: null,
+          settledAt: null,
         },
       ])
       await giveUp(world)
@@ -273,7 +279,8 @@ export function followersContract(openStore: OpenStore): void {
       await follow(world, 'c', 'x', 'b')
       await follow(world, 'd', 'c/load')
       assert.deepEqual(await follow(world, 'a', 'y', 'd'), {
-        ...{ kind: 'cycle', path: ['a', 'b', 'c', 'd', 'a'] },
+        kind: 'cycle',
+        path: ['a', 'b', 'c', 'd', 'a'],
       })
       const found = await world.store.findDefinition({ projectId: world.project, name: 'a' })
       assert.equal(found, null)
@@ -320,7 +327,8 @@ export function followersContract(openStore: OpenStore): void {
     inWorld(async (world) => {
       for (let nth = 0; nth < LIMITS.followers; nth += 1) await follow(world, `f${nth}`, SOURCE)
       assert.deepEqual(await follow(world, 'late', 'x', SOURCE), {
-        ...{ kind: 'too_many', source: SOURCE },
+        kind: 'too_many',
+        source: SOURCE,
       })
       assert.equal((await follow(world, 'f7', SOURCE)).kind, 'put')
       await world.end(await world.start())

@@ -17,7 +17,10 @@ async function putFollowing(world: StoreWorld): Promise<{ id: number; runId: num
 
 const pause = (world: StoreWorld, id: number, until: number | null) =>
   world.store.pauseSchedule({
-    ...{ projectId: world.project, id, until, reason: null },
+    projectId: world.project,
+    id,
+    until,
+    reason: null,
     audit: auditOf(world, 'schedule.pause'),
   })
 

@@ -13,7 +13,9 @@ async function openCrowd(world: StoreWorld) {
   const random = createSeededRandom(7)
   const gates = await world.store.internGates(
     Array.from({ length: KEYS }, (_, key) => ({
-      ...{ projectId: world.project, name: `key-${key}`, capacity: 1 },
+      projectId: world.project,
+      name: `key-${key}`,
+      capacity: 1,
     })),
   )
   const gateOf = new Map<number, number>()

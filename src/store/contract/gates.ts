@@ -191,7 +191,9 @@ export function gatesContract(open: OpenStore): void {
       assert.deepEqual(await readyIds(world), ids(runs))
       const idle = await world.store.recheck({ limit: 2, recheckMs: 60_000 })
       assert.deepEqual(idle, {
-        ...{ lanes: [], more: false, nextDueAt: null },
+        lanes: [],
+        more: false,
+        nextDueAt: null,
         signals: [],
         miscounted: [],
       })

@@ -10,7 +10,11 @@ async function define(
 ): Promise<void> {
   const definition = JSON.stringify({ run: name, triggers: hooks })
   await world.store.putJob({
-    ...{ projectId, name, definition, hooks, expect: null },
+    projectId,
+    name,
+    definition,
+    hooks,
+    expect: null,
     audit: note(projectId, 'job.put'),
   })
 }

@@ -34,7 +34,9 @@ export function logsContract(open: OpenStore): void {
         assert.deepEqual(await append(world, chunk), [{ stored: index + 1 }])
       }
       const stored = chunks.map(({ chunk, lines, packed }, index) => ({
-        ...{ chunk, lines, packed },
+        chunk,
+        lines,
+        packed,
         firstLine: [0, 2, 2][index],
       }))
       assert.deepEqual(await read(world, lease), stored)

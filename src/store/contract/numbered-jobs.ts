@@ -11,8 +11,13 @@ async function define(
 ): Promise<number> {
   const definition = JSON.stringify({ run: name, ...(owner && { owner }) })
   const audit = {
-    ...{ projectId, actor: null, action: 'job.put', target: name },
-    ...{ detail: null, request: null, address: null },
+    projectId,
+    actor: null,
+    action: 'job.put',
+    target: name,
+    detail: null,
+    request: null,
+    address: null,
   }
   const owned = owner === undefined ? {} : { owner }
   await world.store.putJob({ projectId, name, definition, ...owned, expect: null, audit })
@@ -36,9 +41,15 @@ export function numberedJobsContract(open: OpenStore): void {
       await define(world, 'first', { owner: 'ada' })
       const found = await world.store.findNumberedJob({ id })
       assert.deepEqual(found, {
-        ...{ id, projectId: world.project, name: 'first', version: 2, paused: null, since },
+        id,
+        projectId: world.project,
+        name: 'first',
+        version: 2,
+        paused: null,
+        since,
         definition: '{"run":"first","owner":"ada"}',
-        ...{ createdAt: world.clock.now(), createdBy: null },
+        createdAt: world.clock.now(),
+        createdBy: null,
       })
     }),
   )

@@ -53,8 +53,13 @@ export function outboxContract(open: OpenStore): void {
       const event = (await outboxOf(world)).at(-1)
       const { project, job } = world
       assert.deepEqual(event, {
-        ...{ id: event?.id, runId: recovered, projectId: project, jobId: job, events: 6 },
-        ...{ failingSince: since, at: since + 14 },
+        id: event?.id,
+        runId: recovered,
+        projectId: project,
+        jobId: job,
+        events: 6,
+        failingSince: since,
+        at: since + 14,
       })
     }),
   )

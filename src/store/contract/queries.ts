@@ -207,7 +207,9 @@ export function queriesContract(open: OpenStore): void {
       await story({ state: 'running', startedAt: t0 + 1_000, fence, cancelling: true })
       world.clock.advance(50)
       const end = {
-        ...{ worker: 'w-7', message: 'stopped', result: '{"half":true}' },
+        worker: 'w-7',
+        message: 'stopped',
+        result: '{"half":true}',
         process: '{"signal":"SIGTERM"}',
       }
       await world.end(lease, { to: 'cancelled', cause: 'signal', ...end })
@@ -307,8 +309,20 @@ function record(run: NewRun, createdAt: number): RunRecord {
     retryOf,
   } = run
   return {
-    ...{ id, projectId, jobId, laneId, rank, dueAt, timeoutMs, policy, input, tags, retryOf },
-    ...{ version, createdBy, work },
+    id,
+    projectId,
+    jobId,
+    laneId,
+    rank,
+    dueAt,
+    timeoutMs,
+    policy,
+    input,
+    tags,
+    retryOf,
+    version,
+    createdBy,
+    work,
     gates: [...gates],
     state: 'ready',
     cancelling: false,

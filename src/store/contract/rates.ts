@@ -11,11 +11,20 @@ async function openQueue(world: StoreWorld, rate: Rate | null) {
   const queue = `mail-${world.mint()}`
   const put = (next: Rate | null) =>
     world.store.putQueue({
-      ...{ projectId: world.project, name: queue, paused: false },
-      ...{ defaultTimeoutMs: null, maxTimeoutMs: null, rate: next },
+      projectId: world.project,
+      name: queue,
+      paused: false,
+      defaultTimeoutMs: null,
+      maxTimeoutMs: null,
+      rate: next,
       audit: {
-        ...{ projectId: world.project, actor: null, action: 'queue.put', target: queue },
-        ...{ detail: null, request: null, address: null },
+        projectId: world.project,
+        actor: null,
+        action: 'queue.put',
+        target: queue,
+        detail: null,
+        request: null,
+        address: null,
       },
     })
   await put(rate)

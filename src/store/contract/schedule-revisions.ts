@@ -24,10 +24,15 @@ async function everything(world: StoreWorld) {
 }
 
 const putOf = (world: StoreWorld, name: string, spec: string, id = world.mint()) => ({
-  ...{ id, name, spec, next: scheduleInput(world).next, audit: auditOf(world, 'schedule.put') },
+  id,
+  name,
+  spec,
+  next: scheduleInput(world).next,
+  audit: auditOf(world, 'schedule.put'),
 })
 const removeOf = (world: StoreWorld, { id }: ScheduleRecord) => ({
-  ...{ id, audit: auditOf(world, 'schedule.delete') },
+  id,
+  audit: auditOf(world, 'schedule.delete'),
 })
 
 async function revise(
@@ -119,7 +124,10 @@ export function scheduleRevisionsContract(open: OpenStore): void {
       'it was paused',
       (world, { id }) =>
         world.store.pauseSchedule({
-          ...{ projectId: world.project, id, until: null, reason: null },
+          projectId: world.project,
+          id,
+          until: null,
+          reason: null,
           audit: auditOf(world, 'schedule.pause'),
         }),
     ],
@@ -127,7 +135,9 @@ export function scheduleRevisionsContract(open: OpenStore): void {
       'it was deleted',
       (world, { id }) =>
         world.store.deleteSchedule({
-          ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.delete') },
+          projectId: world.project,
+          id,
+          audit: auditOf(world, 'schedule.delete'),
         }),
     ],
     [
@@ -179,7 +189,8 @@ export function scheduleRevisionsContract(open: OpenStore): void {
       const before = await everything(world)
       const puts = [putOf(world, 'a', 'one')]
       assert.deepEqual(await revise(world, { puts }, { expect: 7 }), {
-        ...{ kind: 'conflict', version: 0 },
+        kind: 'conflict',
+        version: 0,
       })
       assert.deepEqual(await everything(world), before)
     }),

@@ -17,12 +17,17 @@ import { onFreshStores, onSharedStore, type OpenStore, type StoreWorld } from '.
 
 const pause = (world: StoreWorld, id: number, until: number | null = null) =>
   world.store.pauseSchedule({
-    ...{ projectId: world.project, id, until, reason: 'a holiday' },
+    projectId: world.project,
+    id,
+    until,
+    reason: 'a holiday',
     audit: auditOf(world, 'schedule.pause'),
   })
 const resume = (world: StoreWorld, id: number) =>
   world.store.resumeSchedule({
-    ...{ projectId: world.project, id, audit: auditOf(world, 'schedule.resume') },
+    projectId: world.project,
+    id,
+    audit: auditOf(world, 'schedule.resume'),
   })
 const remove = (
   world: StoreWorld,

@@ -118,7 +118,9 @@ export function secretsContract(open: OpenStore): void {
       assert.equal((await find(world, 'A'))?.sealed, 'new A')
       assert.equal((await find(world, 'B'))?.sealed, 'newer B')
       const rest = await store.secretsWithoutKey({
-        ...{ keyId: 'new', limit: 9, after: { projectId, name: 'B' } },
+        keyId: 'new',
+        limit: 9,
+        after: { projectId, name: 'B' },
       })
       assert.deepEqual(
         rest.map((secret) => [secret.projectId, secret.name]),

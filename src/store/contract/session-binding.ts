@@ -4,8 +4,13 @@ type AdoptInput = Parameters<NodeStore['adopt']>[0]
 
 /** A session of one token, without a secret. */
 export const BINDING: Omit<SessionBinding, 'node' | 'session'> = {
-  ...{ registration: 1, name: 'w', project: 'default', offer: '{"projects":["default"]}' },
-  ...{ owner: 'token:1', identity: 'token one', secret: null },
+  registration: 1,
+  name: 'w',
+  project: 'default',
+  offer: '{"projects":["default"]}',
+  owner: 'token:1',
+  identity: 'token one',
+  secret: null,
 }
 
 type AdoptRequest = Pick<AdoptInput, 'node' | 'session'> & Partial<AdoptInput>

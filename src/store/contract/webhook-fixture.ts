@@ -18,8 +18,13 @@ export function putTestWebhook(
   { events = ['run.failed', 'run.recovered'], ...extra }: PutOptions = {},
 ) {
   return world.store.putWebhook({
-    ...{ projectId: world.project, name: 'pager', url: 'https://example.com/hook' },
-    ...{ jobs: null, enabled: true, onlyIfNew: false, maxWebhooks: 100 },
+    projectId: world.project,
+    name: 'pager',
+    url: 'https://example.com/hook',
+    jobs: null,
+    enabled: true,
+    onlyIfNew: false,
+    maxWebhooks: 100,
     events: eventBitsOf(events),
     secret: { sealed: 'sealed one', ending: 'one' },
     audit: auditEntry(world, 'webhook.put'),
@@ -68,7 +73,11 @@ export async function deliverTo(world: StoreWorld, name = 'pager'): Promise<NewD
 /** Claims what is due here; other tests of the suite may have left deliveries. */
 export async function claimDue(world: StoreWorld, claimed: number, leaseMs = 60_000) {
   const all = await world.store.claimDeliveries({
-    ...{ claim: claimed, leaseMs, limit: 1_000, perWebhook: 100, busy: [] },
+    claim: claimed,
+    leaseMs,
+    limit: 1_000,
+    perWebhook: 100,
+    busy: [],
   })
   return all.filter(({ projectId }) => projectId === world.project)
 }

@@ -16,10 +16,20 @@ export function webhooksContract(open: OpenStore): void {
       const made = await findTestWebhook(world)
       const at = world.clock.now()
       assert.deepEqual(made, {
-        ...{ id: made.id, projectId: project, name: 'pager', url: 'https://example.com/hook' },
-        ...{ events: 3, jobs: '["etl-*"]', enabled: true, disabledReason: null },
+        id: made.id,
+        projectId: project,
+        name: 'pager',
+        url: 'https://example.com/hook',
+        events: 3,
+        jobs: '["etl-*"]',
+        enabled: true,
+        disabledReason: null,
         secret: { sealed: 'sealed one', ending: 'one' },
-        ...{ previous: null, failingSince: null, createdAt: at, createdBy: 7, updatedAt: at },
+        previous: null,
+        failingSince: null,
+        createdAt: at,
+        createdBy: 7,
+        updatedAt: at,
       })
       world.clock.advance(5)
       const secret = { sealed: 'another', ending: 'x' }
@@ -79,7 +89,9 @@ export function webhooksContract(open: OpenStore): void {
       await putTestWebhook(world)
       const rotate = (ending: string) =>
         store.rotateWebhook({
-          ...{ projectId: project, name: 'pager', keepMs: 1_000 },
+          projectId: project,
+          name: 'pager',
+          keepMs: 1_000,
           secret: { sealed: `sealed ${ending}`, ending },
           audit: auditEntry(world, 'webhook.rotate'),
         })
@@ -89,7 +101,11 @@ export function webhooksContract(open: OpenStore): void {
       await deliverTo(world)
       const take = async () => {
         const claimed = await store.claimDeliveries({
-          ...{ claim: 1, leaseMs: 10, limit: 1_000, perWebhook: 9, busy: [] },
+          claim: 1,
+          leaseMs: 10,
+          limit: 1_000,
+          perWebhook: 9,
+          busy: [],
         })
         return only(claimed.filter(({ projectId }) => projectId === project)).secrets
       }

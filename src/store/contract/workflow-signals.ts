@@ -38,7 +38,9 @@ export function workflowSignalsContract(open: OpenStore): void {
       ])
       const finishedAt = world.clock.now()
       const known = (await world.steps(workflowId)).map((step) => ({
-        ...{ runId: step.runId, state: step.state, isUnprocessed: step.isUnprocessed },
+        runId: step.runId,
+        state: step.state,
+        isUnprocessed: step.isUnprocessed,
         finishedAt: step.finishedAt,
       }))
       const [a, b, c] = ids(runs)

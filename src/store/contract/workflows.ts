@@ -22,10 +22,24 @@ export function workflowsContract(open: OpenStore): void {
       const workflow = await world.begin({ input: '{"a":1}', version: 3, timeoutMs: 5_000 })
       const { runId, ...rest } = workflow
       assert.deepEqual(rest, {
-        ...{ revision: 0, projectId: world.project, jobId: world.job, version: 3, wave: 1 },
-        ...{ node: world.node, beganAt: world.clock.now(), checkAt: workflow.checkAt, rank: 0 },
-        ...{ cancelling: false, endedAt: null, timeoutMs: 5_000, retryOf: null, createdBy: null },
-        ...{ policy: null, work: null, tags: null, input: '{"a":1}' },
+        revision: 0,
+        projectId: world.project,
+        jobId: world.job,
+        version: 3,
+        wave: 1,
+        node: world.node,
+        beganAt: world.clock.now(),
+        checkAt: workflow.checkAt,
+        rank: 0,
+        cancelling: false,
+        endedAt: null,
+        timeoutMs: 5_000,
+        retryOf: null,
+        createdBy: null,
+        policy: null,
+        work: null,
+        tags: null,
+        input: '{"a":1}',
       })
       const run = await world.find(runId)
       assert.deepEqual([run.state, run.fence, run.startedAt], ['running', null, workflow.beganAt])
@@ -34,8 +48,11 @@ export function workflowsContract(open: OpenStore): void {
       assert.deepEqual(await world.claim(1, { laneId: world.workflowLane }), [])
       assert.deepEqual(await world.beginAll(), [])
       const listed = await store.listRuns({
-        ...{ projectId: world.project, state: 'running', jobId: null },
-        ...{ before: Number.MAX_SAFE_INTEGER, limit: 10 },
+        projectId: world.project,
+        state: 'running',
+        jobId: null,
+        before: Number.MAX_SAFE_INTEGER,
+        limit: 10,
       })
       assert.deepEqual(ids(listed), [runId])
     }),
@@ -92,8 +109,12 @@ export function workflowsContract(open: OpenStore): void {
       })
       const answer = await world.advance(first)
       assert.deepEqual(answer, {
-        ...{ now: world.clock.now(), verdicts: ['advanced'], started: [], lanes: [world.lane] },
-        ...{ nextDueAt: null, signals: [] },
+        now: world.clock.now(),
+        verdicts: ['advanced'],
+        started: [],
+        lanes: [world.lane],
+        nextDueAt: null,
+        signals: [],
       })
       assert.deepEqual((await world.advance(first)).verdicts, ['behind'])
 
@@ -267,7 +288,9 @@ export function workflowsContract(open: OpenStore): void {
       await world.end(only(await world.claim(1)), { result: '42' })
       const counts = await world.store.countSteps({ workflowId: workflow.runId })
       assert.deepEqual(Object.fromEntries(counts.map(({ state, count }) => [state, count])), {
-        ...{ running: 2, waiting: 1, succeeded: 1 },
+        running: 2,
+        waiting: 1,
+        succeeded: 1,
       })
       assert.deepEqual(await world.store.countSteps({ workflowId: workflow.runId + 1 }), [])
     }),
@@ -302,8 +325,13 @@ export function workflowsContract(open: OpenStore): void {
     inWorkflows(async (world) => {
       const workflow = await world.begin()
       const entry = {
-        ...{ projectId: world.project, actor: null, action: 'workflow.skip', target: 'load' },
-        ...{ detail: null, request: null, address: null },
+        projectId: world.project,
+        actor: null,
+        action: 'workflow.skip',
+        target: 'load',
+        detail: null,
+        request: null,
+        address: null,
       }
       await world.advance(transitionFrom({ ...workflow, revision: 4 }, { audit: entry }))
       await world.advance(transitionFrom(workflow, { audit: entry }))

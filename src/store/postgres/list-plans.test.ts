@@ -21,9 +21,19 @@ const BEFORE = idAtMs(START_MS + 21 * DAY_MS)
 
 const ALL_RUNS: RunSearch = {
   projectId: SMALL.project,
-  ...{ states: null, jobIds: null, jobNames: null, queues: null, workers: null, causes: null },
-  ...{ withoutSteps: false, tags: [], from: 0, before: BEFORE },
-  ...{ limit: 10, examine: 1_000, maxMs: 1_000 },
+  states: null,
+  jobIds: null,
+  jobNames: null,
+  queues: null,
+  workers: null,
+  causes: null,
+  withoutSteps: false,
+  tags: [],
+  from: 0,
+  before: BEFORE,
+  limit: 10,
+  examine: 1_000,
+  maxMs: 1_000,
 }
 const SEARCHES: readonly RunSearch[] = [
   ALL_RUNS,
@@ -31,9 +41,15 @@ const SEARCHES: readonly RunSearch[] = [
   { ...ALL_RUNS, withoutSteps: true, tags: [{ name: 'b', values: ['nope'] }] },
   { ...ALL_RUNS, states: ['succeeded', 'failed'] },
   {
-    ...{ ...ALL_RUNS, states: ['ready', 'running', 'scheduled', 'blocked', 'skipped'] },
-    ...{ jobIds: [SMALL.job], jobNames: ['a*'], queues: ['q'], workers: ['w*'], causes: ['exit'] },
-    ...{ withoutSteps: true, tags: [{ name: 'a', values: ['x'] }] },
+    ...ALL_RUNS,
+    states: ['ready', 'running', 'scheduled', 'blocked', 'skipped'],
+    jobIds: [SMALL.job],
+    jobNames: ['a*'],
+    queues: ['q'],
+    workers: ['w*'],
+    causes: ['exit'],
+    withoutSteps: true,
+    tags: [{ name: 'a', values: ['x'] }],
   },
 ]
 const SOURCES: readonly [source: Exclude<IndexSource, { by: 'live' }>, index: RegExp][] = [

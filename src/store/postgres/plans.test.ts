@@ -30,8 +30,16 @@ import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './ticks/submit.ts'
 import { read } from './connection/transaction.ts'
 
 const HOT_TABLES = [
-  ...['ready', 'timer', 'lease', 'blocked', 'gate', 'dedupe', 'schedule_next'],
-  ...['awaited', 'told', 'need'],
+  'ready',
+  'timer',
+  'lease',
+  'blocked',
+  'gate',
+  'dedupe',
+  'schedule_next',
+  'awaited',
+  'told',
+  'need',
 ]
 const OTHER_TABLES = ['run', 'run_end', 'flow', 'step', 'wave']
 const STATEMENTS: readonly Statement[] = [

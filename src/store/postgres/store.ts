@@ -33,7 +33,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const warn = role === 'duty' ? onWarn : () => {}
       connections.push(
         await Connection.open({
-          ...{ url, role, schema, onWarn: warn, onConnectionSetUp: watch.setUpConnection },
+          url,
+          role,
+          schema,
+          onWarn: warn,
+          onConnectionSetUp: watch.setUpConnection,
           onStoreTrouble: health.note,
         }),
       )

@@ -105,8 +105,14 @@ const MODULES = {
  * holders, up to a bound.
  */
 const WALKS = new Set([
-  ...[queries.LIVE_COUNTS, queues.LANE_DEPTHS, sessions.LIST_SESSIONS, workflowQueries.COUNT_STEPS],
-  ...[recount.READY_UP_TO, recount.HOLDERS, waiting.HELD_BY_RUNNING, waiting.HELD_BY_READY],
+  queries.LIVE_COUNTS,
+  queues.LANE_DEPTHS,
+  sessions.LIST_SESSIONS,
+  workflowQueries.COUNT_STEPS,
+  recount.READY_UP_TO,
+  recount.HOLDERS,
+  waiting.HELD_BY_RUNNING,
+  waiting.HELD_BY_READY,
   workflowQueries.COUNT_ITEMS,
 ])
 
@@ -158,9 +164,20 @@ for (const owner of ['project', 'job'] as const) {
 }
 
 const FILTER = searchRuns.conditionOf({
-  ...{ projectId: 1, states: ['failed'], jobIds: [1], jobNames: ['a*'], queues: ['q'] },
-  ...{ workers: ['w'], causes: ['exit'], tags: [{ name: 'a', values: ['b'] }] },
-  ...{ withoutSteps: true, from: 0, before: 1, limit: 1, examine: 1, maxMs: 1 },
+  projectId: 1,
+  states: ['failed'],
+  jobIds: [1],
+  jobNames: ['a*'],
+  queues: ['q'],
+  workers: ['w'],
+  causes: ['exit'],
+  tags: [{ name: 'a', values: ['b'] }],
+  withoutSteps: true,
+  from: 0,
+  before: 1,
+  limit: 1,
+  examine: 1,
+  maxMs: 1,
 }).sql
 for (const source of [
   { by: 'project' },

@@ -65,7 +65,8 @@ function openInline(options: SqliteOptions): Store {
   const engine = openEngine({ ...options, onFatal: health.lose })
   const reader = path === IN_MEMORY ? undefined : openQueries(path, health.lose)
   return toStore({
-    ...{ path, health },
+    path,
+    health,
     call: callInline(engine),
     queries: reader?.queries,
     version: engine.version,
@@ -90,7 +91,8 @@ async function openThreaded(options: SqliteOptions): Promise<Store> {
       ? undefined
       : createReaders({ path, count: READER_THREADS, onFatal: health.lose })
   return toStore({
-    ...{ path: rest.path, health },
+    path: rest.path,
+    health,
     call: thread.call,
     queries: reader?.queries,
     readCall: readers?.call,

@@ -141,15 +141,16 @@ export async function advanceBackfill(
   await db.weeks.ensure(runs.map(({ run }) => run.id))
   return transact(db.duty, async (tx) => {
     const [row] = await tx.query<{ scheduleId: number }>(MOVE, [
-      ...[
-        db.now(),
-        move.id,
-        move.version,
-        BACKFILL_STATES.indexOf(state),
-        move.processedUntil,
-        move.checkAt,
-      ],
-      ...[openRuns.length > 0 ? bigints(openRuns) : null, runs.length, move.passed, move.error],
+      db.now(),
+      move.id,
+      move.version,
+      BACKFILL_STATES.indexOf(state),
+      move.processedUntil,
+      move.checkAt,
+      openRuns.length > 0 ? bigints(openRuns) : null,
+      runs.length,
+      move.passed,
+      move.error,
     ])
     if (!row) return null
     if (runs.length === 0) return { lanes: [] }

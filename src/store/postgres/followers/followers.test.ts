@@ -20,7 +20,11 @@ test(
     const audit = auditOf(world, 'job.put')
     const put = (store: Store, name: string, source: string) =>
       store.putJob({
-        ...{ projectId: world.project, name, definition: '{}', expect: null, audit },
+        projectId: world.project,
+        name,
+        definition: '{}',
+        expect: null,
+        audit,
         follows: [{ source, cause: source, wants: 'ok' }],
       })
     const other = await openPostgresStore({ ...where, now: world.clock.now })

@@ -80,7 +80,9 @@ export async function refuseFollowed(
   await tx.query(LOCK_PROJECT, [projectId])
   const sources = ints(follows.map(({ sourceId }) => sourceId))
   const full = await tx.query<{ sourceId: number }>(COUNT_FOLLOWERS, [
-    ...[sources, id, LIMITS.followers],
+    sources,
+    id,
+    LIMITS.followers,
   ])
   const overfull = follows.find(({ sourceId }) => full.some((one) => one.sourceId === sourceId))
   if (overfull) return { kind: 'too_many', source: overfull.source }
@@ -100,7 +102,9 @@ export async function setFollowed(
   await tx.query(DROP_FOLLOWED, [id])
   if (follows.length === 0) return
   await tx.query(ADD_FOLLOWED, [
-    ...[id, projectId, ints(follows.map(({ sourceId }) => sourceId))],
+    id,
+    projectId,
+    ints(follows.map(({ sourceId }) => sourceId)),
     ints(follows.map(({ causeId }) => causeId)),
     texts(follows.map(({ wants }) => wants)),
   ])

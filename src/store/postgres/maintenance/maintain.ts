@@ -8,8 +8,16 @@ const MANY_DEAD_ROWS = 20_000
 const HOUR_MS = 3_600_000
 const SESSION_KEPT_MS = 7 * 24 * HOUR_MS
 const HOT_TABLES = [
-  ...['ready', 'timer', 'lease', 'blocked', 'gate', 'dedupe', 'schedule_next'],
-  ...['awaited', 'told', 'need'],
+  'ready',
+  'timer',
+  'lease',
+  'blocked',
+  'gate',
+  'dedupe',
+  'schedule_next',
+  'awaited',
+  'told',
+  'need',
 ]
 
 const READ_CLOCK = { name: 'read-clock', text: `WITH ${CLOCK} SELECT now FROM clock` }

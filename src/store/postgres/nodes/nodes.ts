@@ -141,7 +141,11 @@ export async function heartbeat(
     db.duty,
     (tx) =>
       tx.query<{ alive: boolean; now: number }>(HEARTBEAT, [
-        ...[db.now(), node, ttlMs, idMark, db.testWall()],
+        db.now(),
+        node,
+        ttlMs,
+        idMark,
+        db.testWall(),
       ]),
     'single',
   )
@@ -156,9 +160,7 @@ export async function changeSlot(
     const rows = await transact(
       db.duty,
       (tx) =>
-        tx.query<{ slot: number; idFloor: number }>(CHANGE_SLOT, [
-          ...[db.now(), node, ttlMs, idMark],
-        ]),
+        tx.query<{ slot: number; idFloor: number }>(CHANGE_SLOT, [db.now(), node, ttlMs, idMark]),
       'single',
     )
     return rows[0] ?? null

@@ -237,9 +237,19 @@ test(
 )
 
 const BY_TAG = {
-  ...{ states: null, jobIds: null, jobNames: null, queues: null, workers: null, causes: null },
-  ...{ withoutSteps: false, from: 0, before: Number.MAX_SAFE_INTEGER },
-  ...{ tags: [{ name: 'team', values: ['a'] }], limit: 10, examine: 1_000, maxMs: 60_000 },
+  states: null,
+  jobIds: null,
+  jobNames: null,
+  queues: null,
+  workers: null,
+  causes: null,
+  withoutSteps: false,
+  from: 0,
+  before: Number.MAX_SAFE_INTEGER,
+  tags: [{ name: 'team', values: ['a'] }],
+  limit: 10,
+  examine: 1_000,
+  maxMs: 60_000,
 }
 
 test(

@@ -35,7 +35,14 @@ export async function putQueue(
   const { limit = null, perMs = null, burst = null } = rate ?? {}
   await transact(db.duty, async (tx) => {
     await tx.query(PUT_QUEUE, [
-      ...[projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst],
+      projectId,
+      name,
+      paused,
+      defaultTimeoutMs,
+      maxTimeoutMs,
+      limit,
+      perMs,
+      burst,
     ])
     await addAudit(tx, db.now(), audit)
   })
@@ -51,7 +58,12 @@ function toRecord(row: QueueRow): QueueRecord {
   const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, level, at } = row
   const rate = row.limit === null ? null : { limit: row.limit, perMs: row.perMs, burst: row.burst }
   return {
-    ...{ projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate },
+    projectId,
+    name,
+    paused,
+    defaultTimeoutMs,
+    maxTimeoutMs,
+    rate,
     bucket: { level, at },
   }
 }

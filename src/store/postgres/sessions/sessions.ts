@@ -164,7 +164,7 @@ export async function listSessions(db: Database): Promise<SessionRecord[]> {
 
 function valuesOf(db: Database, binding: SessionBinding): unknown[] {
   const { session, registration, node, name, project, offer, owner, identity, secret } = binding
-  return [...[db.now(), session, registration, node, name, project, offer, owner, identity, secret]]
+  return [db.now(), session, registration, node, name, project, offer, owner, identity, secret]
 }
 
 export async function openSession(db: Database, binding: Input<'openSession'>): Promise<boolean> {
@@ -181,12 +181,11 @@ export async function adopt(
   const sorted = held.toSorted((a, b) => a.runId - b.runId)
   return transact(db.duty, async (tx) => {
     const [bound] = await tx.query<{ secret: string | null }>(REGISTER, [
-      ...[...valuesOf(db, binding), isEverywhere],
+      ...valuesOf(db, binding),
+      isEverywhere,
     ])
     if (!bound) {
-      const own = await tx.query(IS_OWN, [
-        ...[session, project, owner, identity, secret, isEverywhere],
-      ])
+      const own = await tx.query(IS_OWN, [session, project, owner, identity, secret, isEverywhere])
       return own.length === 1 ? 'superseded' : 'unknown'
     }
     const [moved, leases] = await Promise.all([

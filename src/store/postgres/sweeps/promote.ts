@@ -48,7 +48,7 @@ export async function promote(
       promoted: number
       lanes: number[] | null
       gates: number[] | null
-    }>(PROMOTE, [...[db.now(), bigints(positions), positions.length, isClockOff, db.testWall()]])
+    }>(PROMOTE, [db.now(), bigints(positions), positions.length, isClockOff, db.testWall()])
     const { promoted, lanes, gates } = row!
     const admitted = await admitAt(tx, gates ?? [])
     const [next] = await tx.query<{ dueAt: number | null }>(NEXT_DUE)

@@ -107,8 +107,13 @@ export function writeGatedRows(
   const ranksOf = (those: readonly NewRun[]) => smallints(those.map((run) => run.rank))
   if (leased.length > 0) {
     send(INSERT_LEASE_STATE, [
-      ...[now, node, idsOf(leased), ints(leased.map((run) => run.projectId))],
-      ...[lanesOf(leased), ranksOf(leased), texts(leased.map(storedGates))],
+      now,
+      node,
+      idsOf(leased),
+      ints(leased.map((run) => run.projectId)),
+      lanesOf(leased),
+      ranksOf(leased),
+      texts(leased.map(storedGates)),
       bigints(leased.map((run) => run.reservation!.session)),
       bigints(leased.map((run) => run.reservation!.fence)),
     ])
@@ -116,7 +121,10 @@ export function writeGatedRows(
   if (ready.length > 0) send(INSERT_READY_STATE, [idsOf(ready), lanesOf(ready), ranksOf(ready)])
   if (blocked.length > 0) {
     send(INSERT_BLOCKED_STATE, [
-      ...[now, idsOf(blocked), lanesOf(blocked), ranksOf(blocked)],
+      now,
+      idsOf(blocked),
+      lanesOf(blocked),
+      ranksOf(blocked),
       texts(blocked.map(storedGates)),
       ints(blocked.map((run) => waitsAt.get(run.id) ?? run.gates[0]!)),
     ])

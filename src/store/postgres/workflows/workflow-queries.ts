@@ -152,7 +152,8 @@ export async function countItems(
   { workflowId, steps }: Input<'countItems'>,
 ): ReturnType<WorkflowStore['countItems']> {
   const rows = await read<WithStateCode<StepCount> & { step: number }>(pickLists(db), COUNT_ITEMS, [
-    ...[workflowId, ints(steps)],
+    workflowId,
+    ints(steps),
   ])
   return rows.map((row) => ({ ...row, state: stepStateOf(row.state) }))
 }

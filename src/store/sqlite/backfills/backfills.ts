@@ -98,13 +98,13 @@ export function prepareBackfills(
     },
     advanceBackfill({ node, runs, openRuns, state, ...move }, now) {
       const scheduleId = advanceSchedules.get({
-        ...{
-          id: move.id,
-          version: move.version,
-          processedUntil: move.processedUntil,
-          checkAt: move.checkAt,
-        },
-        ...{ passed: move.passed, error: move.error, made: runs.length },
+        id: move.id,
+        version: move.version,
+        processedUntil: move.processedUntil,
+        checkAt: move.checkAt,
+        passed: move.passed,
+        error: move.error,
+        made: runs.length,
         state: BACKFILL_STATES.indexOf(state),
         openRuns: openRuns.length > 0 ? JSON.stringify(openRuns) : null,
         finishedAt: state === 'running' ? null : now,

@@ -56,7 +56,8 @@ test('a write after the database was deleted is not acknowledged', async (contex
   const opened = await open(context)
   rmSync(opened.path)
   await assert.rejects(opened.store.tick(batchOf(2)), {
-    ...{ outcome: 'unknown', trouble: 'replaced' },
+    outcome: 'unknown',
+    trouble: 'replaced',
     message: /punctual\.db was deleted while in use; process \d+ still has it open/,
   })
   await assertStopped(opened, 'replaced')
@@ -88,7 +89,8 @@ test('a write to a database that became unreachable is not reported as refused',
   renameSync(folder, `${folder}.moved`)
   symlinkSync(folder, folder)
   await assert.rejects(opened.store.tick(batchOf(2)), {
-    ...{ outcome: 'unknown', trouble: 'replaced' },
+    outcome: 'unknown',
+    trouble: 'replaced',
     message: /punctual\.db can no longer be reached \(ELOOP/,
   })
   await assertStopped(opened, 'replaced')

@@ -28,9 +28,7 @@ export function preparePutQueue(db: Database, audit: Audit) {
   return (input: Parameters<QueueStore['putQueue']>[0], now: number): void => {
     const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, rate } = input
     const { limit = null, perMs = null, burst = null } = rate ?? {}
-    put.run(
-      ...[projectId, name, Number(paused), defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst],
-    )
+    put.run(projectId, name, Number(paused), defaultTimeoutMs, maxTimeoutMs, limit, perMs, burst)
     audit(input.audit, now)
   }
 }
@@ -48,7 +46,12 @@ function toRecord(row: QueueRow): QueueRecord {
   const { projectId, name, paused, defaultTimeoutMs, maxTimeoutMs, level, at } = row
   const rate = row.limit === null ? null : { limit: row.limit, perMs: row.perMs, burst: row.burst }
   return {
-    ...{ projectId, name, paused: paused === 1, defaultTimeoutMs, maxTimeoutMs, rate },
+    projectId,
+    name,
+    paused: paused === 1,
+    defaultTimeoutMs,
+    maxTimeoutMs,
+    rate,
     bucket: { level, at },
   }
 }

@@ -57,7 +57,9 @@ export function prepareSearchRuns(db: Database): (input: RunSearch) => RunSearch
     const rows = prepare(rowsSql(source, sql)).all({
       ...values,
       ...valuesOf(source),
-      ...{ before, from, limit },
+      before,
+      from,
+      limit,
     })
     return (rows as RunRow[]).map(toRunRecord)
   }

@@ -33,7 +33,17 @@ export function occurrenceRow(
   const { id, nominalAt, untilAt, count, outcome, reason, detail, otherRunId } = occurrence
   const code = OUTCOME_CODE[outcome]
   return [
-    ...[scheduleId, nominalAt, untilAt, id, projectId, version, count, code, otherRunId, now],
-    ...[reason, detail],
+    scheduleId,
+    nominalAt,
+    untilAt,
+    id,
+    projectId,
+    version,
+    count,
+    code,
+    otherRunId,
+    now,
+    reason,
+    detail,
   ]
 }

@@ -96,7 +96,9 @@ export function prepareFire(
     fired.settlements.push(settlement)
     for (const one of occurrences) fired.occurrences.push(...occurrenceRow(row, one, tick.now))
     fired.advances.push(
-      ...[row.id, command.next.nominalAt, command.next.checkAt],
+      row.id,
+      command.next.nominalAt,
+      command.next.checkAt,
       occurrences.at(-1)?.untilAt ?? null,
       openRuns.length > 0 ? JSON.stringify(openRuns) : null,
     )

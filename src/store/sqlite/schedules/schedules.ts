@@ -117,8 +117,16 @@ function prepareWrites(db: Database, audit: Audit) {
     const { id, name, spec, next, audit: entry } = put
     const isHeld = (jobPause.get(jobId) ?? null) !== null
     create.run({
-      ...{ id, projectId, jobId, name, spec, next: next.nominalAt, now, actor: entry.actor },
-      ...{ checkAt: isHeld ? null : next.checkAt, pausedAt: isHeld ? now : null },
+      id,
+      projectId,
+      jobId,
+      name,
+      spec,
+      next: next.nominalAt,
+      now,
+      actor: entry.actor,
+      checkAt: isHeld ? null : next.checkAt,
+      pausedAt: isHeld ? now : null,
       byJob: Number(isHeld),
     })
     audit(entry, now)

@@ -12,9 +12,20 @@ import { createReaders } from './readers.ts'
 import { openSqliteStore } from '../store.ts'
 
 const SEARCH = {
-  ...{ projectId: 1, states: null, jobIds: null, jobNames: null, queues: null, workers: null },
-  ...{ causes: null, tags: [], withoutSteps: false, from: 0, before: Number.MAX_SAFE_INTEGER },
-  ...{ limit: 10, examine: 1_000, maxMs: 60_000 },
+  projectId: 1,
+  states: null,
+  jobIds: null,
+  jobNames: null,
+  queues: null,
+  workers: null,
+  causes: null,
+  tags: [],
+  withoutSteps: false,
+  from: 0,
+  before: Number.MAX_SAFE_INTEGER,
+  limit: 10,
+  examine: 1_000,
+  maxMs: 60_000,
 }
 
 function openWithReaders(context: TestContext, count = 1) {

@@ -11,10 +11,21 @@ const text = fc.option(fc.string(), { nil: null })
 const maybe = fc.option(count, { nil: null })
 
 const plain: fc.Arbitrary<NewRun> = fc.record({
-  ...{ id: count, projectId: count, jobId: count, laneId: count },
+  id: count,
+  projectId: count,
+  jobId: count,
+  laneId: count,
   rank: fc.integer({ min: -10, max: 10 }),
-  ...{ dueAt: maybe, timeoutMs: maybe, retryOf: maybe, version: maybe, createdBy: maybe },
-  ...{ policy: text, input: text, tags: text, dedupeKey: text, work: text },
+  dueAt: maybe,
+  timeoutMs: maybe,
+  retryOf: maybe,
+  version: maybe,
+  createdBy: maybe,
+  policy: text,
+  input: text,
+  tags: text,
+  dedupeKey: text,
+  work: text,
   gates: fc.array(count, { maxLength: 3 }),
   idempotency: fc.option(fc.record({ key: fc.string(), digest: fc.string(), until: count }), {
     nil: null,
@@ -27,18 +38,41 @@ const submit: fc.Arbitrary<NewRun> = fc
   .map(([run, after]) => (after ? { ...run, after } : run))
 
 const end: fc.Arbitrary<EndCommand> = fc.record({
-  ...{ runId: count, fence: count, owner: maybe, delayMs: count, lost: count, pos: count },
+  runId: count,
+  fence: count,
+  owner: maybe,
+  delayMs: count,
+  lost: count,
+  pos: count,
   to: fc.constantFrom('succeeded', 'failed', 'cancelled', 'retry', 'given_back'),
   cause: fc.option(fc.constantFrom(...CAUSES), { nil: null }),
-  ...{ worker: text, message: text, result: text, process: text },
+  worker: text,
+  message: text,
+  result: text,
+  process: text,
 })
 
 const lease: fc.Arbitrary<Lease> = fc.record({
-  ...{ runId: count, fence: count, node: count, session: count, projectId: count, jobId: count },
-  ...{ laneId: count, pos: count, attempt: count, lost: count, startedAt: count, createdAt: count },
+  runId: count,
+  fence: count,
+  node: count,
+  session: count,
+  projectId: count,
+  jobId: count,
+  laneId: count,
+  pos: count,
+  attempt: count,
+  lost: count,
+  startedAt: count,
+  createdAt: count,
   rank: fc.integer({ min: -10, max: 10 }),
   cancelling: fc.boolean(),
-  ...{ dueAt: maybe, timeoutMs: maybe, version: maybe, policy: text, input: text, work: text },
+  dueAt: maybe,
+  timeoutMs: maybe,
+  version: maybe,
+  policy: text,
+  input: text,
+  work: text,
 })
 
 /** Messages to the thread are cloned on the way. */

@@ -99,9 +99,7 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
     const { runId, fence, cause, message, process, delayMs, lost } = command
     const { attempt, startedAt } = run
     const worker = command.worker ?? holderOf(runId)
-    recordAttempt.run(
-      ...[runId, fence, attempt, cause, message, worker, process, startedAt, tick.now],
-    )
+    recordAttempt.run(runId, fence, attempt, cause, message, worker, process, startedAt, tick.now)
     if (delayMs > 0) {
       const timerAt = tick.now + delayMs
       toTimer.run(timerAt, lost, runId)

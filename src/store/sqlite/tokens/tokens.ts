@@ -39,7 +39,14 @@ export function prepareTokens(db: Database, audit: Audit): TokenChanges {
     createToken(input, now) {
       const { projectId, name, role, hash, ending, createdBy, expiresAt } = input
       const { lastInsertRowid } = add.run(
-        ...[projectId, name, role, hash, ending, now, createdBy, expiresAt],
+        projectId,
+        name,
+        role,
+        hash,
+        ending,
+        now,
+        createdBy,
+        expiresAt,
       )
       audit(input.audit, now)
       return Number(lastInsertRowid)
