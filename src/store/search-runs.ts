@@ -57,7 +57,7 @@ export function* searchRuns(
   for (const window of windowsOf(input.examine)) {
     const { path, floor } = yield* bestPath(paths, before, window)
     const from = Math.max(floor ?? 0, input.from)
-    // One row more than the page holds tells whether another page follows.
+    // One row more than the page holds: if it exists, another page follows.
     found.push(...(yield* rowsOf(path, { before, from, limit: input.limit + 1 - found.length })))
     if (found.length > input.limit) {
       const runs = found.slice(0, input.limit)

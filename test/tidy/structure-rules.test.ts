@@ -31,6 +31,39 @@ test('a name that two files export is refused, unless the files are twins', () =
   const two = ['src/cli/find.ts', 'src/server/find.ts'].map(exporting)
   assert.deepEqual(namesExportedTwice(two, ['find']), [])
   assert.match(namesExportedTwice(two, []).join(), /`find` is exported by src\/cli\/find\.ts and/)
+  const folders = ['src/store/sqlite/ticks/find.ts', 'src/store/postgres/runs/find.ts'].map(
+    exporting,
+  )
+  assert.match(namesExportedTwice(folders, []).join(), /<adapter>\/ticks\/find\.ts and .*\/runs\//)
+})
+
+test('every form of an export is compared', () => {
+  const refusals = (text: string) => {
+    const first = { path: 'src/a/x.ts', text: 'export const find = 1\n' }
+    return namesExportedTwice([first, { path: 'src/b/y.ts', text }], []).length
+  }
+  for (const text of [
+    'export function* find() {}',
+    'export async function* find() {}',
+    'export abstract class find {}',
+    'export enum find {}',
+    'export let find = 1',
+    'export default function find() {}',
+    'const find = 1\nexport { other, find }',
+    'const inner = 1\nexport {\n  inner as find,\n}',
+    'export type { find }',
+  ]) {
+    assert.equal(refusals(`${text}\n`), 1, text)
+  }
+  for (const text of [
+    "export { find } from '../a/x.ts'",
+    "import { find } from '../a/x.ts'\nexport { find }",
+    "import {\n  type inner as find,\n} from '../a/x.ts'\nexport type { find }",
+    'const find = 1\nexport { find as other }',
+    '// export const find',
+  ]) {
+    assert.equal(refusals(`${text}\n`), 0, text)
+  }
 })
 
 test('links to pages and headings that do not exist are refused', () => {

@@ -63,7 +63,7 @@ export interface ScheduleStore {
    */
   schedulesAhead(input: { after: number; limit: number }): Promise<readonly ScheduleRecord[]>
   /**
-   * The clock was set back. Occurrences of times that have not come are void and kept apart; those
+   * The clock was set back. Occurrences of times that have not come are void and stored separately; those
    * times may get another outcome. A schedule that has changed since it was read is left alone.
    * `now` is the time for which the node computed the next times. Returns how many were rewound.
    */
@@ -223,7 +223,7 @@ export interface SchedulePause {
   readonly reason: string | null
   /** Because its job is paused. */
   readonly byJob: boolean
-  /** When the pause ended; the schedule only has not fired since. */
+  /** When the pause ended; the schedule has not fired since. */
   readonly resumedAt: number | null
 }
 
@@ -268,8 +268,8 @@ export type SettledTime =
       readonly kind: 'run'
       readonly nominalAt: number
       /**
-       * Its gates include the one that keeps runs of this schedule apart, where the overlap policy
-       * asks for it.
+       * Its gates include the one that lets one run of this schedule run at a time, where the overlap
+       * policy requires that.
        */
       readonly run: NewRun
       readonly late: OccurrenceReason | null

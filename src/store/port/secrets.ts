@@ -4,7 +4,7 @@ import type { AuditEntry } from './audit.ts'
 export interface SecretStore {
   /**
    * Replaces the value of a secret. The key it is sealed with is recorded in the same transaction,
-   * so that every start can tell whether the configured keys suffice.
+   * so that a node can check at its start whether the configured keys suffice.
    */
   putSecret(input: {
     projectId: number

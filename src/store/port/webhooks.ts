@@ -116,8 +116,8 @@ export interface DeliveryStore {
   /** Adds a delivery without an outbox event: a test. False if there is no such webhook. */
   addDelivery(input: NewDelivery): Promise<boolean>
   /**
-   * Claims due deliveries, oldest first per webhook, for `leaseMs`: no other node gets them
-   * meanwhile, and one does afterwards unless they were settled. A webhook gets at most
+   * Claims due deliveries, oldest first per webhook, for `leaseMs`: no other node can claim them
+   * until then; unsettled ones are claimed again. A webhook gets at most
    * `perWebhook`, minus the deliveries the caller is `busy` with. Each slot goes to the webhook
    * with the fewest attempts under way, and then to the delivery that is due longest. Pending
    * deliveries of a disabled webhook were requested by a user.

@@ -10,7 +10,7 @@ import type { NewRun } from './tick.ts'
  */
 export interface WorkflowStore {
   /**
-   * Takes ready runs out of lanes that workers do not claim from, first in line first. The runs are
+   * Takes ready runs out of lanes that workers do not claim from, in queue order. The runs are
    * then running without a lease until a transition ends them. Each is the next wave of its job, or
    * has the wave of the run it retries.
    */

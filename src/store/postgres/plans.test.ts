@@ -8,7 +8,7 @@ import { CANCEL } from './ticks/cancel.ts'
 import { CLAIM } from './ticks/claim.ts'
 import { Connection } from './connection/connection.ts'
 import { CLAIM_DELIVERIES } from './webhooks/deliveries.ts'
-import { END, SUCCEED, SUCCEED_HOLDING } from './ticks/end.ts'
+import { END, SUCCEED, SUCCEED_AND_RELEASE } from './ticks/end.ts'
 import { LOCK_SCHEDULES, ADVANCE_SCHEDULES, OPEN_RUNS } from './schedules/fire.ts'
 import {
   COUNT_ITEMS,
@@ -18,7 +18,14 @@ import {
   STEPS_BEHIND,
 } from './workflows/workflow-queries.ts'
 import { END_WORKFLOWS, LOCK_WORKFLOWS, ADVANCE_WORKFLOWS } from './workflows/workflows.ts'
-import { ADD_NEEDS, LOCK_WAITING, NEEDS_OF, RELEASE, SKIP, TRY_WAITING } from './ticks/needs.ts'
+import {
+  ADD_NEEDS,
+  LOCK_WAITING,
+  NEEDS_OF,
+  RELEASE_FOLLOWERS,
+  SKIP,
+  TRY_WAITING,
+} from './ticks/needs.ts'
 import { EMIT_SIGNALS } from './signals/emit-signals.ts'
 import { RECORD_FOLLOW_UPS } from './signals/record-follow-ups.ts'
 import { RECORD_OUTBOX_EVENTS, SERIALIZE_ENDS } from './webhooks/outbox.ts'
@@ -26,7 +33,7 @@ import { openIn } from './postgres.fixture.ts'
 import { DUE_SCHEDULES } from './schedules/schedule-queries.ts'
 import type { Statement } from './connection/statement.ts'
 import { PROCESS_STEPS } from './workflows/steps.ts'
-import { SUBMIT, SUBMIT_AGAIN, SUBMIT_PLAIN } from './ticks/submit.ts'
+import { SUBMIT, SUBMIT_AGAIN, SUBMIT_WITHOUT_OPTIONS } from './ticks/submit.ts'
 import { read } from './connection/transaction.ts'
 
 const HOT_TABLES = [
@@ -45,10 +52,10 @@ const OTHER_TABLES = ['run', 'run_end', 'flow', 'step', 'wave']
 const STATEMENTS: readonly Statement[] = [
   SUBMIT,
   SUBMIT_AGAIN,
-  SUBMIT_PLAIN,
+  SUBMIT_WITHOUT_OPTIONS,
   END,
   SUCCEED,
-  SUCCEED_HOLDING,
+  SUCCEED_AND_RELEASE,
   CLAIM,
   CANCEL,
   SERIALIZE_ENDS,
@@ -72,7 +79,7 @@ const STATEMENTS: readonly Statement[] = [
   LOCK_WAITING,
   TRY_WAITING,
   NEEDS_OF,
-  RELEASE,
+  RELEASE_FOLLOWERS,
   SKIP,
 ]
 
@@ -107,7 +114,7 @@ function accessesIn(plan: readonly string[]): string[] {
 /** Workflows with steps under way, and a run that waits for each of the steps. */
 async function beginWorkflows(given: StoreWorld, count: number): Promise<void> {
   const world = await withWorkflows(given)
-  for (let flow = 0; flow < count; flow += 1) {
+  for (let begun = 0; begun < count; begun += 1) {
     const { runs } = await world.beginWith(40)
     const followers = runs.map(({ id }) => world.newRun({ after: [{ runId: id, wants: 'any' }] }))
     await world.submit(...followers)

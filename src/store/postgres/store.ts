@@ -6,7 +6,7 @@ import type { ConnectionRole, ServerFacts } from './connection/set-up-connection
 import { migrate } from './migrations/migrate.ts'
 import { createHealth, type PostgresHealth } from './health/health.ts'
 import type { StatementClock } from './connection/statement.ts'
-import { createOperations } from './operations.ts'
+import { createOperations } from './operations/operations.ts'
 import { PartitionRegistry } from './partitions/partition-registry.ts'
 
 export interface PostgresOptions {

@@ -5,6 +5,7 @@ import { STATES } from '../../core/run/run-state.ts'
 import * as admit from './gates/admit.ts'
 import * as audit from './audit/audit.ts'
 import * as backfills from './backfills/backfills.ts'
+import * as beginWorkflows from './workflows/begin-workflows.ts'
 import * as blobs from './blobs/blobs.ts'
 import { valuesList } from './connection/bulk.ts'
 import * as cancel from './ticks/cancel.ts'
@@ -15,7 +16,7 @@ import * as deliveries from './webhooks/deliveries.ts'
 import * as end from './ticks/end.ts'
 import * as fire from './schedules/fire.ts'
 import * as workflowQueries from './workflows/workflow-queries.ts'
-import * as flows from './workflows/workflows.ts'
+import * as workflows from './workflows/workflows.ts'
 import * as followQueries from './followers/follow-up-queries.ts'
 import * as followUps from './followers/settle-follow-ups.ts'
 import * as followers from './followers/followers.ts'
@@ -57,6 +58,7 @@ const MODULES = {
   admit,
   audit,
   backfills,
+  beginWorkflows,
   blobs,
   cancel,
   catalog,
@@ -66,7 +68,7 @@ const MODULES = {
   end,
   fire,
   workflowQueries,
-  flows,
+  workflows,
   followQueries,
   followUps,
   followers,
@@ -141,7 +143,7 @@ for (const [module, exports] of Object.entries(MODULES)) {
 }
 
 for (const rows of [1, 8, 64]) {
-  for (const succeed of [end.succeed, end.succeedHolding]) {
+  for (const succeed of [end.succeed, end.succeedGated]) {
     test(`${rows} successes in bulk find their rows by id`, () => {
       const plan = planOf(raw, succeed(valuesList(rows, 4)))
       assert.ok(plan.includes('SEARCH run USING INTEGER PRIMARY KEY (rowid=?)'), plan.join('; '))
@@ -210,8 +212,12 @@ const CHOSEN: [why: string, sql: string, index: string][] = [
   ['a node finds its cancel marks', leases.MARKED, 'run_lease_cancelling (node=?)'],
   ['a session finds its leases', sessions.HELD_BY_SESSION, 'run_lease (node=?)'],
   ['due schedules come from their index', scheduleQueries.DUE_SCHEDULES, 'schedule_look (look_at'],
-  ['due workflows come from their index', flows.DUE_WORKFLOWS, 'flow_look (look_at<?)'],
-  ['so do workflows with unprocessed ends', flows.UNPROCESSED_WORKFLOWS, 'step_told (told_at<?)'],
+  ['due workflows come from their index', workflows.DUE_WORKFLOWS, 'flow_look (look_at<?)'],
+  [
+    'so do workflows with unprocessed ends',
+    workflows.UNPROCESSED_WORKFLOWS,
+    'step_told (told_at<?)',
+  ],
   ['a run finds the steps it is', signals.SIGNAL_STEPS, 'step_by_run (run_id=?)'],
   ['and those who wait for it', signals.WAITING_FOR, 'need_of (needed_id=?)'],
   [

@@ -9,7 +9,7 @@ import type {
 import { addAudit } from '../audit/audit.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import { type Database, pickLists } from '../database/database.ts'
-import { admitWaiting, decideAdmission } from '../gates/admission.ts'
+import { admitWaiting, decideAdmission } from '../gates/admit-new-runs.ts'
 import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { insertRuns } from '../ticks/submit.ts'
 import { read, transact } from '../connection/transaction.ts'

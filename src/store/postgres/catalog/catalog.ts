@@ -8,6 +8,7 @@ import type { Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
 type Jobs = Parameters<CatalogStore['internJobs']>[0]
+type Gates = Parameters<CatalogStore['internGates']>[0]
 
 /**
  * Reads first and inserts only what is missing: `ON CONFLICT` alone would use up an id for every
@@ -57,6 +58,23 @@ const LANES = {
     text: `
     SELECT id, project, queue, labels, executor, weight FROM lane
      WHERE id > $1::int ORDER BY id`,
+  },
+}
+const GATES = {
+  find: {
+    name: 'find-gates',
+    text: `
+    SELECT gate.id, capacity, project_id || ' ' || name AS key
+      FROM unnest($1::int[], $2::text[]) AS item (project_id, name)
+      JOIN gate USING (project_id, name)`,
+  },
+  put: {
+    name: 'put-gates',
+    text: `
+    INSERT INTO gate (project_id, name, capacity)
+    SELECT * FROM unnest($1::int[], $2::text[], $3::int[])
+        ON CONFLICT (project_id, name) DO UPDATE SET capacity = excluded.capacity
+    RETURNING id, project_id || ' ' || name AS key`,
   },
 }
 const NAMES = {
@@ -191,4 +209,36 @@ async function assertWithinShare(tx: Queryable, missing: readonly LaneSpec[]): P
       )
     }
   }
+}
+
+/** The last write of a capacity wins; an unchanged gate is neither written nor locked. */
+export async function internGates(db: Database, gates: Gates): Promise<number[]> {
+  if (gates.length === 0) return []
+  const wanted = new Map(gates.map((gate) => [keyOfGate(gate), gate]))
+  const sorted = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, gate]) => gate)
+  const numbers = await transact(db.duty, async (tx) => {
+    const found = await tx.query<{ id: number; capacity: number; key: string }>(
+      GATES.find,
+      namesOfGates(sorted),
+    )
+    const byKey = new Map(found.map((row) => [row.key, row]))
+    const changed = sorted.filter((gate) => byKey.get(keyOfGate(gate))?.capacity !== gate.capacity)
+    const put =
+      changed.length === 0
+        ? []
+        : await tx.query<{ id: number; key: string }>(GATES.put, [
+            ...namesOfGates(changed),
+            ints(changed.map(({ capacity }) => capacity)),
+          ])
+    return new Map([...found, ...put].map(({ key, id }) => [key, id]))
+  })
+  return gates.map((gate) => numbers.get(keyOfGate(gate))!)
+}
+
+function namesOfGates(gates: Gates): unknown[] {
+  return [ints(gates.map(({ projectId }) => projectId)), texts(gates.map(({ name }) => name))]
+}
+
+function keyOfGate({ projectId, name }: { projectId: number; name: string }): string {
+  return `${projectId} ${name}`
 }

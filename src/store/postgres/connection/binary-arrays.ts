@@ -2,7 +2,7 @@ import { StoreError } from '../../port.ts'
 
 /**
  * Array parameters in PostgreSQL's binary format. `pg` sends a Buffer as a binary parameter, and a
- * cast such as `$1::bigint[]` tells the server its type; this costs a third of what pg's own text
+ * cast such as `$1::bigint[]` gives the server its type; this costs a third of what pg's own text
  * arrays cost. A list of nulls becomes NULL: `unnest` pads its column with nulls.
  */
 export type ArrayParameter = Buffer | null

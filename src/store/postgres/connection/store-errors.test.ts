@@ -72,7 +72,7 @@ const CUTS: readonly CutCase[] = [
   {
     why: 'a connection cut after a statement that commits by itself: the outcome is unknown',
     batch: (world) => ({ submits: world.newRuns(3) }),
-    at: isStatement('submit-plain'),
+    at: isStatement('submit-without-options'),
     action: 'cut after',
     outcome: 'unknown',
     isWritten: true,

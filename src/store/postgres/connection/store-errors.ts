@@ -28,12 +28,6 @@ export class QueryFailed extends Error {
  * pass.
  */
 const TRANSIENT = new Set(['40001', '40P01', '55P03'])
-/** Raised by the database function `fail_hope()`: an assumption of the statement did not hold. */
-export const GATE_MET = 'PU001'
-export const KEY_MET = 'PU002'
-export const LEASE_MISSED = 'PU003'
-export const WEBHOOK_MET = 'PU004'
-export const WAITER_MET = 'PU005'
 /** Data exceptions, broken constraints, and values beyond what a row or an index can hold. */
 const REFUSING = new Set(['22', '23', '54'])
 /** The server session no longer has our prepared statements, or prepared them for other tables. */

@@ -10,8 +10,7 @@ import {
   setFollowed,
 } from '../followers/followers.ts'
 import { setHooks } from './hooks.ts'
-import { reviseSchedules } from '../schedules/revise-schedules.ts'
-import { changeSchedulesOfJob } from '../schedules/schedules.ts'
+import { changeSchedulesOfJob, reviseSchedules } from '../schedules/schedules.ts'
 import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 

@@ -67,7 +67,7 @@ const SETTLE = {
   moved AS (
     UPDATE expectation e SET version = version + 1, look_at = held.look_at, terms = held.terms
       FROM held WHERE e.run_id = held.run_id AND held.look_at IS NOT NULL),
-  lapsed AS (
+  violated AS (
     INSERT INTO lapse (run_id, kind, due_at, at)
     SELECT item.run_id, item.kind, item.due_at, now
       FROM unnest($6::bigint[], $7::smallint[], $8::bigint[]) AS item (run_id, kind, due_at)
@@ -76,9 +76,9 @@ const SETTLE = {
         ON CONFLICT (run_id, kind) DO NOTHING
     RETURNING run_id, kind),
   reported AS (
-    SELECT lapsed.run_id, held.project_id, held.job_id,
+    SELECT violated.run_id, held.project_id, held.job_id,
            CASE kind ${BIT_OF_CODE.join(' ')} END AS event
-      FROM lapsed JOIN held USING (run_id)),
+      FROM violated JOIN held USING (run_id)),
   to_outbox AS (
     INSERT INTO outbox (run_id, project_id, job_id, events, at)
     SELECT reported.run_id, reported.project_id, reported.job_id, reported.event, now
@@ -140,7 +140,7 @@ export async function settleExpectations(
 ): Promise<number[]> {
   const inOrder = seen.toSorted((a, b) => a.runId - b.runId)
   const violations = inOrder.flatMap(({ runId, violations: found }) =>
-    found.map((lapse) => ({ runId, ...lapse })),
+    found.map((violation) => ({ runId, ...violation })),
   )
   const values = [
     db.now(),

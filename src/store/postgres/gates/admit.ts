@@ -84,8 +84,9 @@ interface Waiting {
 
 /**
  * Admits runs at the touched gates, as far as there are free slots. Slots are counted after the
- * gates are locked, by statements that see what was committed until then: when an arrival and a
- * release miss each other, both come through here, and the later one sees both. Gates are in
+ * gates are locked, by statements that see what was committed until then: when a new run
+ * and a release do not see each other, both transactions call this function, and the later one
+ * counts both. Gates are in
  * ascending order; `freed` lists a gate once per slot that was freed. Returns the lanes that
  * received runs.
  */

@@ -24,7 +24,7 @@ export const RECOUNT = {
     SELECT gate.id, (SELECT count(*) FROM holders WHERE gates @> ARRAY[gate.id])::int AS held
       FROM gate
      WHERE gate.id = ANY ($1::int[])
-       AND (SELECT count(*) FROM (SELECT FROM ready LIMIT ${MAX_READY}) few) < ${MAX_READY})
+       AND (SELECT count(*) FROM (SELECT FROM ready LIMIT ${MAX_READY}) limited) < ${MAX_READY})
   UPDATE gate SET held = counted.held FROM counted
    WHERE gate.id = counted.id AND gate.held <> counted.held
   RETURNING gate.id`,

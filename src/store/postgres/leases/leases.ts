@@ -2,22 +2,15 @@ import type { Lease, SweepStore } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
 import { findEnded } from '../ticks/end.ts'
+import { LEASE_COLUMNS, WITH_SPEC } from './lease-row.ts'
 import { CLOCK, type Queryable } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
-
-/** Columns of a `Lease`; expects the lease as `l` and joins its spec. */
-export const LEASE = `
-  l.run_id AS "runId", l.fence, l.node, l.session, l.project_id AS "projectId",
-  spec.job_id AS "jobId", l.lane_id AS "laneId", l.rank, l.pos, l.attempt, l.lost, l.cancelling,
-  l.started_at AS "startedAt", spec.created_at AS "createdAt", spec.due_at AS "dueAt",
-  spec.timeout_ms AS "timeoutMs", spec.policy, spec.version, spec.work, spec.input`
-export const WITH_SPEC = `CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = l.run_id LIMIT 1) spec`
 
 const ORPHANS = {
   name: 'orphans',
   text: `
   WITH ${CLOCK}
-  SELECT ${LEASE}
+  SELECT ${LEASE_COLUMNS}
     FROM (
       SELECT lease.* FROM clock CROSS JOIN lease
         LEFT JOIN node ON node.id = lease.node
@@ -29,7 +22,7 @@ const ORPHANS = {
 const OWN_LEASES = {
   name: 'own-leases',
   text: `
-  SELECT ${LEASE}
+  SELECT ${LEASE_COLUMNS}
     FROM (
       SELECT * FROM lease WHERE node = $1::int AND run_id > $2::bigint
        ORDER BY run_id LIMIT $3::int) l ${WITH_SPEC}
@@ -42,7 +35,7 @@ const CANCEL_MARKS = {
 const LEASES_HELD = {
   name: 'leases-held',
   text: `
-  SELECT ${LEASE}
+  SELECT ${LEASE_COLUMNS}
     FROM unnest($1::bigint[], $2::bigint[]) AS item (run_id, fence)
    CROSS JOIN LATERAL (
      SELECT * FROM lease WHERE lease.run_id = item.run_id AND lease.fence = item.fence LIMIT 1) l

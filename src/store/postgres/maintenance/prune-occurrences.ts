@@ -22,9 +22,9 @@ const PRUNE = {
   done AS MATERIALIZED (
     SELECT id FROM backfill WHERE finished_at < $3::bigint ORDER BY finished_at LIMIT $2::int),
   backfills AS (DELETE FROM backfill WHERE id = ANY (ARRAY(SELECT id FROM done))),
-  lapsed AS MATERIALIZED (
+  violated AS MATERIALIZED (
     SELECT run_id FROM lapse WHERE run_id < $1::bigint ORDER BY run_id LIMIT $2::int),
-  lapses AS (DELETE FROM lapse WHERE run_id = ANY (ARRAY(SELECT run_id FROM lapsed))),
+  violations AS (DELETE FROM lapse WHERE run_id = ANY (ARRAY(SELECT run_id FROM violated))),
   followed AS MATERIALIZED (
     SELECT source_run_id, job_id FROM follow_up WHERE settled_at < $3::bigint
      ORDER BY settled_at LIMIT $2::int),
@@ -34,13 +34,13 @@ const PRUNE = {
   voided AS MATERIALIZED (
     SELECT schedule_id, nominal_at, id FROM void_occurrence WHERE voided_at < $3::bigint
      ORDER BY voided_at LIMIT $2::int),
-  void AS (
+  void_occurrences AS (
     DELETE FROM void_occurrence v USING voided
      WHERE v.schedule_id = voided.schedule_id AND v.nominal_at = voided.nominal_at
        AND v.id = voided.id)
   SELECT greatest((SELECT count(*) FROM old), (SELECT count(*) FROM ended),
                   (SELECT count(*) FROM times), (SELECT count(*) FROM done),
-                  (SELECT count(*) FROM lapsed), (SELECT count(*) FROM followed),
+                  (SELECT count(*) FROM violated), (SELECT count(*) FROM followed),
                   (SELECT count(*) FROM voided))::int AS largest`,
 }
 

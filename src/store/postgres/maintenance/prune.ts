@@ -2,7 +2,7 @@ import { idAtMs } from '../../../core/ids.ts'
 import type { MaintenanceStore } from '../../port.ts'
 import type { Database } from '../database/database.ts'
 import { sqlStateOf } from '../connection/store-errors.ts'
-import { pruneWorkflows } from '../workflows/prune-workflows.ts'
+import { pruneWorkflows } from './prune-workflows.ts'
 import type { Queryable } from '../connection/statement.ts'
 import { transact } from '../connection/transaction.ts'
 import { atticName, firstIdOfWeek, HISTORY, partitionName } from '../partitions/weeks.ts'
@@ -116,7 +116,7 @@ async function dropWeek(tx: Queryable, week: number, endedBefore: number): Promi
   if (kept.length > MAX_KEPT_RUNS) return 'too full'
   const ids = kept.map((row) => row.run_id)
   for (const { table } of HISTORY) await run(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
-  // They would overlap with the attic of tags, which is about to grow.
+  // These partitions would overlap with the attic of `run_tag`, whose range grows below.
   for (const { name } of await run<{ name: string }>(TAG_WEEKS_WITHOUT_RUNS)) {
     await run(`DROP TABLE ${name}`)
   }

@@ -12,10 +12,10 @@ export const LANE_HEADS = {
     SELECT next.* FROM head CROSS JOIN LATERAL (
       SELECT lane_id, rank, pos FROM ready WHERE ready.lane_id > head.lane_id
        ORDER BY lane_id, rank, pos LIMIT 1) next)
-  SELECT lane_id AS "laneId", rank, pos, line.depth::int AS depth
+  SELECT lane_id AS "laneId", rank, pos, lane.depth::int AS depth
     FROM head CROSS JOIN LATERAL (
       SELECT count(*) AS depth FROM (
-        SELECT 1 FROM ready WHERE ready.lane_id = head.lane_id LIMIT $1::int) few) line`,
+        SELECT 1 FROM ready WHERE ready.lane_id = head.lane_id LIMIT $1::int) counted) lane`,
 }
 
 export async function laneHeads(

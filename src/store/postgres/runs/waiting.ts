@@ -7,13 +7,13 @@ import { read } from '../connection/transaction.ts'
 const MAX_EXAMINED = 10_000
 const namedOf = (holders: string) => `
       SELECT array_agg(run_id) AS runs FROM (
-        SELECT run_id FROM (${holders}) h WHERE gates @> ARRAY[g.id] ORDER BY run_id LIMIT 3) first`
+        SELECT run_id FROM (${holders}) h WHERE gates @> ARRAY[g.id] ORDER BY run_id LIMIT 3) named`
 
 const WAIT_OF = {
   name: 'wait-of',
   text: `
-  SELECT t.due_at AS "timerAt", line.ahead::int AS ahead, g.name, g.capacity,
-         g.held AS holders, coalesce(under_way.runs, passed.runs) AS "heldBy",
+  SELECT t.due_at AS "timerAt", place.ahead::int AS ahead, g.name, g.capacity,
+         g.held AS holders, coalesce(running.runs, admitted.runs) AS "heldBy",
          t.run_id IS NOT NULL OR q.run_id IS NOT NULL OR b.run_id IS NOT NULL AS waits,
          ARRAY(
            SELECT DISTINCT needed_id FROM need
@@ -29,20 +29,20 @@ const WAIT_OF = {
       SELECT count(*) AS ahead FROM (
         SELECT 1 FROM ready before
          WHERE before.lane_id = q.lane_id AND (before.rank, before.pos) < (q.rank, q.pos)
-         LIMIT $2::int) few
-       WHERE q.run_id IS NOT NULL) line ON q.run_id IS NOT NULL
-    -- Those under way are the ones to wait for; then come those that have passed and have no worker yet.
+         LIMIT $2::int) counted
+       WHERE q.run_id IS NOT NULL) place ON q.run_id IS NOT NULL
+    -- Prefer running holders; otherwise runs that were admitted and have no worker yet.
     LEFT JOIN LATERAL (${namedOf(`
       SELECT run_id, gates FROM lease WHERE gates IS NOT NULL
        UNION ALL
       (SELECT flow.run_id, spec.gates FROM flow CROSS JOIN LATERAL (
          SELECT gates FROM run WHERE run.id = flow.run_id LIMIT 1) spec
-        WHERE ${IS_LIVE} LIMIT ${MAX_EXAMINED})`)}) under_way ON g.id IS NOT NULL
+        WHERE ${IS_LIVE} LIMIT ${MAX_EXAMINED})`)}) running ON g.id IS NOT NULL
     LEFT JOIN LATERAL (${namedOf(`
       SELECT ready.run_id, spec.gates
         FROM (SELECT run_id FROM ready LIMIT ${MAX_EXAMINED}) ready CROSS JOIN LATERAL (
           SELECT gates FROM run WHERE run.id = ready.run_id LIMIT 1) spec`)}
-    ) passed ON g.id IS NOT NULL AND under_way.runs IS NULL`,
+    ) admitted ON g.id IS NOT NULL AND running.runs IS NULL`,
 }
 
 interface WaitRow extends Omit<WaitRecord, 'gate'> {

@@ -7,7 +7,7 @@ import { addOccurrences } from './add-occurrences.ts'
 import { bigints, texts } from '../connection/binary-arrays.ts'
 import { cancelRuns } from '../ticks/cancel.ts'
 import type { Database } from '../database/database.ts'
-import { admitWaiting, type GateAdmission, decideAdmission } from '../gates/admission.ts'
+import { admitWaiting, type GateAdmission, decideAdmission } from '../gates/admit-new-runs.ts'
 import { addExpectations } from '../expectations/expectations.ts'
 import { emitSignals } from '../signals/emit-signals.ts'
 import { recordOutboxEvents } from '../webhooks/outbox.ts'
@@ -29,13 +29,13 @@ import { transact } from '../connection/transaction.ts'
 export const LOCK_SCHEDULES = {
   name: 'lock-schedules',
   text: `
-  SELECT held.*, ${WALL} AS "clockNow"
+  SELECT locked.*, ${WALL} AS "clockNow"
     FROM unnest($1::bigint[]) AS item (id)
    CROSS JOIN LATERAL (
      SELECT n.schedule_id AS id, n.version, n.nominal_at AS "nextNominalAt", n.look_at AS "checkAt",
             n.last_nominal_at AS "lastNominalAt", n.open_runs AS "openRuns"
        FROM schedule_next n WHERE n.schedule_id = item.id
-        FOR UPDATE SKIP LOCKED) held`,
+        FOR UPDATE SKIP LOCKED) locked`,
 }
 const READ_SCHEDULES = {
   name: 'about-schedules',
@@ -78,7 +78,7 @@ const UNMARK = {
    WHERE s.id = ANY ($1::bigint[])`,
 }
 
-interface Held {
+interface LockedNext {
   readonly id: number
   readonly version: number
   readonly nextNominalAt: number | null
@@ -135,7 +135,7 @@ async function fireIn(
 ): Promise<FireResult> {
   const { node, validFrom, validUntil, commands } = batch
   const ids = [...new Set(commands.map(({ id }) => id))].toSorted((a, b) => a - b)
-  const rows = await tx.query<Held & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
+  const rows = await tx.query<LockedNext & { clockNow: number }>(LOCK_SCHEDULES, [bigints(ids)])
   // From the last row: it was read when all the others were locked.
   const wall = batch.testWall ?? rows.at(-1)?.clockNow ?? (await readClockIn(tx))
   // What the node expects by now: the batch may have waited for the connection.
@@ -148,16 +148,16 @@ async function fireIn(
   const isOff = Math.abs(trusted - wall) > CLOCK_TOLERANCE_MS && !batch.isClockOff
   if (isOff || now < validFrom || now > validUntil)
     return { ...outdatedResult(batch, now), aheadMs }
-  const held = new Map(rows.map((row) => [row.id, row]))
-  const taken = new Map<FireCommand, Held>()
+  const locked = new Map(rows.map((row) => [row.id, row]))
+  const taken = new Map<FireCommand, LockedNext>()
   const verdicts = commands.map((command): FireVerdict | null => {
-    const row = held.get(command.id)
+    const row = locked.get(command.id)
     if (!row || !isAsExpected(row, command)) return LOST
     if (row.checkAt === null) return LOST
     if (isEarly(row, now) || isAheadOfClock(command, now)) return EARLY
     if (isAhead && !canFireEarly(command)) return EARLY
     // One statement cannot update a row twice: of two commands for one schedule the first counts.
-    held.delete(command.id)
+    locked.delete(command.id)
     taken.set(command, row)
     return null
   })
@@ -181,7 +181,7 @@ async function fireIn(
 }
 
 /** A schedule that only waits for its run to end may advance at any time. */
-function isEarly({ nextNominalAt, checkAt }: Held, now: number): boolean {
+function isEarly({ nextNominalAt, checkAt }: LockedNext, now: number): boolean {
   return nextNominalAt !== null && checkAt !== null && checkAt > now
 }
 
@@ -189,7 +189,10 @@ function isEarly({ nextNominalAt, checkAt }: Held, now: number): boolean {
  * A time at or before the last one would fire a second time, whatever the row says is next. So
  * would the next one: another node may have seen the followed run end earlier.
  */
-function isAsExpected(row: Held, { version, nominalAt, settled, next }: FireCommand): boolean {
+function isAsExpected(
+  row: LockedNext,
+  { version, nominalAt, settled, next }: FireCommand,
+): boolean {
   const first = settled[0]?.nominalAt ?? next.nominalAt
   const isNew = first === null || row.lastNominalAt === null || first > row.lastNominalAt
   return row.version === version && row.nextNominalAt === nominalAt && isNew
@@ -207,7 +210,7 @@ async function readClockIn(tx: Queryable): Promise<number> {
  */
 async function decide(
   tx: Queryable,
-  taken: ReadonlyMap<FireCommand, Held>,
+  taken: ReadonlyMap<FireCommand, LockedNext>,
   { now, isAhead }: { now: number; isAhead: boolean },
 ): Promise<Map<FireCommand, Fired>> {
   const known = [...taken.values()].flatMap(({ openRuns }) => openRuns ?? [])
@@ -281,8 +284,8 @@ async function enterAhead(
 ): Promise<GateAdmission> {
   const admission = await decideAdmission(tx, now, due(runsOf([...all.values()])), [])
   for (const [command, { runs }] of all) {
-    const isHeldUp = runs.some(({ id, gates }) => gates.length > 0 && !admission.passes.has(id))
-    if (isHeldUp) all.delete(command)
+    const hasToWait = runs.some(({ id, gates }) => gates.length > 0 && !admission.passes.has(id))
+    if (hasToWait) all.delete(command)
   }
   return admission
 }

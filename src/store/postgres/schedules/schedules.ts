@@ -1,5 +1,5 @@
-import type { PutScheduleResult, SchedulePut, ScheduleStore } from '../../port.ts'
-import { isAfterLastFired } from '../../schedule-revision.ts'
+import type { PutScheduleResult, SchedulePut, ScheduleStore, ScheduleRevision } from '../../port.ts'
+import { isAfterLastFired, isRevisionCurrent } from '../../schedule-revision.ts'
 import { occurrenceBeforeChange } from '../../settle-schedule.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { addAudit } from '../audit/audit.ts'
@@ -58,7 +58,7 @@ const CREATE = {
   name: 'create-schedule',
   text: `
   WITH ${CLOCK},
-  said AS (
+  columns AS (
     INSERT INTO schedule (id, project_id, job_id, name, spec, paused_at, paused_by_job, created_at,
                           created_by, updated_at, updated_by)
     SELECT $2::bigint, $3::int, $4::int, $5, $6, CASE WHEN $10::boolean THEN now END, $10::boolean,
@@ -69,20 +69,20 @@ const CREATE = {
 const CHANGE = {
   name: 'change-schedule',
   text: `
-  WITH said AS (
+  WITH columns AS (
     UPDATE schedule SET spec = $3, skip_nominal_at = NULL, error = NULL, updated_at = $4::bigint,
            updated_by = $5::int
      WHERE id = $1::bigint RETURNING paused_at)
   UPDATE schedule_next n
      SET version = version + 1, nominal_at = $6::bigint,
-         look_at = CASE WHEN said.paused_at IS NULL THEN $7::bigint ELSE n.look_at END,
+         look_at = CASE WHEN columns.paused_at IS NULL THEN $7::bigint ELSE n.look_at END,
          last_nominal_at = coalesce($2::bigint, n.last_nominal_at)
-    FROM said WHERE n.schedule_id = $1::bigint`,
+    FROM columns WHERE n.schedule_id = $1::bigint`,
 }
 const PAUSE = {
   name: 'pause-schedule',
   text: `
-  WITH said AS (
+  WITH columns AS (
     UPDATE schedule SET paused_at = coalesce(paused_at, $2::bigint), paused_until = $4::bigint,
            paused_reason = $5, paused_by_job = $6::boolean, resumed_at = NULL,
            updated_at = $2::bigint, updated_by = $3::int
@@ -93,7 +93,7 @@ const PAUSE = {
 const RESUME = {
   name: 'resume-schedule',
   text: `
-  WITH said AS (
+  WITH columns AS (
     UPDATE schedule SET resumed_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
      WHERE id = $1::bigint)
   UPDATE schedule_next SET version = version + 1, look_at = $2::bigint
@@ -102,7 +102,7 @@ const RESUME = {
 const SKIP_NEXT = {
   name: 'skip-next',
   text: `
-  WITH said AS (
+  WITH columns AS (
     UPDATE schedule SET skip_nominal_at = $4::bigint, updated_at = $2::bigint, updated_by = $3::int
      WHERE id = $1::bigint)
   UPDATE schedule_next SET version = version + 1 WHERE schedule_id = $1::bigint`,
@@ -110,7 +110,7 @@ const SKIP_NEXT = {
 const DELETE = {
   name: 'delete-schedule',
   text: `
-  WITH said AS (
+  WITH columns AS (
     UPDATE schedule SET deleted_at = $2::bigint, updated_at = $2::bigint, updated_by = $3::int
      WHERE id = $1::bigint)
   UPDATE schedule_next SET version = version + 1, nominal_at = NULL, look_at = NULL
@@ -167,24 +167,24 @@ export async function putSchedule(
 }
 
 /** The job of the schedule, and whether the job is paused. */
-export interface OfJob {
+interface OfJob {
   readonly projectId: number
   readonly jobId: number
   readonly isHeld: boolean
 }
 
-export async function createSchedule(
+async function createSchedule(
   tx: Queryable,
   now: number | null,
   input: SchedulePut & OfJob,
 ): Promise<void> {
   const { id, projectId, jobId, name, spec, next, audit, isHeld } = input
   const { nominalAt, checkAt } = next
-  const said = [id, projectId, jobId, name, spec, audit.actor, nominalAt, checkAt, isHeld]
-  await Promise.all([tx.query(CREATE, [now, ...said]), addAudit(tx, now, audit)])
+  const columns = [id, projectId, jobId, name, spec, audit.actor, nominalAt, checkAt, isHeld]
+  await Promise.all([tx.query(CREATE, [now, ...columns]), addAudit(tx, now, audit)])
 }
 
-export async function changeSchedule(
+async function changeSchedule(
   tx: Queryable,
   now: number | null,
   row: LockedSchedule,
@@ -264,7 +264,7 @@ export async function failSchedule(
 /**
  * Runs in a transaction that holds the job's lock: no schedule is added between the two statements.
  */
-export function lockSchedulesOf(
+function lockSchedulesOf(
   tx: Queryable,
   now: number | null,
   jobId: number,
@@ -297,6 +297,34 @@ export async function changeSchedulesOfJob(
   }
 }
 
+/**
+ * Runs in a transaction that holds the job's lock. False: the revision no longer holds, and nothing
+ * has changed. Does not wait for answers it does not need: a thousand schedules take a few round
+ * trips.
+ */
+export async function reviseSchedules(
+  tx: Queryable,
+  now: number | null,
+  job: OfJob,
+  revision: ScheduleRevision,
+): Promise<boolean> {
+  const rows = await lockSchedulesOf(tx, now, job.jobId)
+  if (!isRevisionCurrent(revision, rows)) return false
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const removes = revision.removes.map(({ id, audit }) =>
+    Promise.all([
+      removeSchedule(tx, byId.get(id) as LockedSchedule, audit.actor),
+      addAudit(tx, now, audit),
+    ]),
+  )
+  const puts = revision.puts.map((put) => {
+    const row = byId.get(put.id)
+    return row ? changeSchedule(tx, now, row, put) : createSchedule(tx, now, { ...put, ...job })
+  })
+  await Promise.all([...removes, ...puts])
+  return true
+}
+
 async function lock(
   tx: Queryable,
   db: Database,
@@ -319,7 +347,7 @@ async function lockAndRead(
   return rows
 }
 
-export async function removeSchedule(
+async function removeSchedule(
   tx: Queryable,
   row: LockedSchedule,
   actor: number | null,

@@ -1,7 +1,7 @@
 import type { Lease, NodeStore, StoredSession, SessionBinding, SessionRecord } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import { type Database, pickLists } from '../database/database.ts'
-import { LEASE, WITH_SPEC } from '../leases/leases.ts'
+import { LEASE_COLUMNS, WITH_SPEC } from '../leases/lease-row.ts'
 import { CLOCK } from '../connection/statement.ts'
 import { read, transact } from '../connection/transaction.ts'
 
@@ -62,7 +62,7 @@ const ADOPT = {
 const SESSION_LEASES = {
   name: 'session-leases',
   text: `
-  SELECT ${LEASE}
+  SELECT ${LEASE_COLUMNS}
     FROM (SELECT * FROM lease WHERE session = $1::bigint) l ${WITH_SPEC}
    ORDER BY l.run_id`,
 }

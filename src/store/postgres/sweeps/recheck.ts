@@ -63,14 +63,14 @@ export async function recheck(
     const following = rows.filter(({ gateId }) => gateId === null).map(({ runId }) => runId)
     const waiting = await tryWaiting(tx, ascending(following))
     const atGates = rows.filter(({ gateId }) => gateId !== null)
-    const met = atGates.flatMap(({ gates }) => gates)
-    const longHeld = atGates.filter(({ hasWaited }) => hasWaited).flatMap(({ gates }) => gates)
+    const gatesWaitedAt = atGates.flatMap(({ gates }) => gates)
+    const overdueGates = atGates.filter(({ hasWaited }) => hasWaited).flatMap(({ gates }) => gates)
     const settled = await settleWaiting(tx, now, ascending([...asked, ...waiting]))
     const { skipped, nextDueAt } = settled
     if (skipped.length > 0) await recordOutboxEvents(tx, now, skipped)
     const emitted = skipped.length > 0 ? await emitSignals(tx, now, skipped) : NO_SIGNALS
-    const locked = await lockAll(tx, ascending([...changed, ...met, ...settled.gates]))
-    const miscounted = await recount(tx, ascending(longHeld))
+    const locked = await lockAll(tx, ascending([...changed, ...gatesWaitedAt, ...settled.gates]))
+    const miscounted = await recount(tx, ascending(overdueGates))
     // Before any run is admitted: a run sent to a gate that is not locked here must be rechecked
     // sooner.
     const seen = [...waiting, ...atGates.map(({ runId }) => runId)]

@@ -54,15 +54,15 @@ export async function claimWithinRates(
   const rows = await tx.query<BucketRow>(LOCK_BUCKETS, namesIn(keys.map(([, key]) => key)))
   const [clock] = await tx.query<{ now: number }>(READ_CLOCK, [now])
   const at = clock!.now
-  const occupancy = new Map(rows.map((row) => [nameOf(row), availableStarts(row, row, at)]))
+  const startsOf = new Map(rows.map((row) => [nameOf(row), availableStarts(row, row, at)]))
   const allowed = demands.map(({ rate, sessions }) => {
     const name = rate && nameOf(rate)
-    const room = name === undefined ? undefined : occupancy.get(name)
-    if (name === undefined || room === undefined) return sessions.length
-    const count = Math.min(room, sessions.length)
+    const freeStarts = name === undefined ? undefined : startsOf.get(name)
+    if (name === undefined || freeStarts === undefined) return sessions.length
+    const count = Math.min(freeStarts, sessions.length)
     // Assigned to the demands in order: what one does not use is not available to the next in this
     // tick.
-    occupancy.set(name, room - count)
+    startsOf.set(name, freeStarts - count)
     return count
   })
   const cut = demands.map((demand, index) => ({

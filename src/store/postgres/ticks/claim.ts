@@ -26,11 +26,11 @@ export const CLAIM = {
   WITH ${CLOCK},
   demand AS (
     SELECT * FROM unnest($3::int[], $4::smallint[], $5::bigint[], $6::int[], $7::int[], $10::bigint[])
-      AS t (lane_id, floor_rank, floor_pos, wanted, first_seat, last_session)),
+      AS t (lane_id, floor_rank, floor_pos, wanted, first_slot, last_session)),
   picked AS MATERIALIZED (
     SELECT demand.lane_id, front.*,
-           (first_seat + abs(CASE WHEN avoids THEN wanted + 1 ELSE 0 END - row_number() OVER (
-             PARTITION BY demand.lane_id, avoids ORDER BY rank, pos, run_id)))::int AS seat
+           (first_slot + abs(CASE WHEN avoids THEN wanted + 1 ELSE 0 END - row_number() OVER (
+             PARTITION BY demand.lane_id, avoids ORDER BY rank, pos, run_id)))::int AS slot
       FROM demand CROSS JOIN LATERAL (
         SELECT ready.ctid AS place, rank, pos, run_id, attempt, lost, claim_no + 1 AS claim_no,
                coalesce(avoid <> last_session, false) AS avoids
@@ -50,10 +50,10 @@ export const CLAIM = {
   leased AS (
     INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
                        attempt, lost, claim_no, started_at, gates, keyed)
-    SELECT run_id, claim_no * ${SALT_RANGE} + ($9::int[])[seat], $2::int, ($8::bigint[])[seat],
+    SELECT run_id, claim_no * ${SALT_RANGE} + ($9::int[])[slot], $2::int, ($8::bigint[])[slot],
            project_id, lane_id, rank, pos, attempt, lost, claim_no, now, gates, keyed
       FROM taken CROSS JOIN clock)
-  SELECT now, seat, run_id, rank, pos, attempt, lost, claim_no, project_id, job_id,
+  SELECT now, slot, run_id, rank, pos, attempt, lost, claim_no, project_id, job_id,
          created_at, due_at, timeout_ms, policy, input, version, work
     FROM clock LEFT JOIN taken ON true ORDER BY rank, pos, run_id`,
 }
@@ -61,7 +61,7 @@ export const CLAIM = {
 type ClaimedRow = [
   now: number,
   /** Null in the only row of a claim that found nothing. */
-  seat: number | null,
+  slot: number | null,
   runId: number,
   rank: number,
   pos: number,
@@ -80,7 +80,7 @@ type ClaimedRow = [
 ]
 
 /** A slot in the order of assignment: its session, salt and demand. */
-interface Seat {
+interface ClaimSlot {
   readonly demand: number
   readonly laneId: number
   readonly session: number
@@ -90,7 +90,7 @@ interface Seat {
 interface LaneDemand {
   readonly laneId: number
   readonly floor: { readonly rank: number; readonly pos: number }
-  readonly firstSeat: number
+  readonly firstSlot: number
   readonly wanted: number
   /** The session at the other end, for runs that failed elsewhere; null if demands share lanes. */
   readonly lastSession: number | null
@@ -103,7 +103,7 @@ export function claimRuns(
   node: number,
   demands: readonly ClaimDemand[],
 ): Promise<Claims> {
-  const { lanes, seats } = seat(demands)
+  const { lanes, slots } = toSlots(demands)
   const answer = tx.query<ClaimedRow>(CLAIM, [
     now,
     node,
@@ -111,48 +111,48 @@ export function claimRuns(
     smallints(lanes.map(({ floor }) => floor.rank)),
     bigints(lanes.map(({ floor }) => floor.pos)),
     ints(lanes.map(({ wanted }) => wanted)),
-    ints(lanes.map(({ firstSeat }) => firstSeat)),
-    bigints(seats.map(({ session }) => session)),
-    ints(seats.map(({ salt }) => salt)),
+    ints(lanes.map(({ firstSlot }) => firstSlot)),
+    bigints(slots.map(({ session }) => session)),
+    ints(slots.map(({ salt }) => salt)),
     bigints(lanes.map(({ lastSession }) => lastSession)),
   ])
-  return reportedElsewhere(answer.then((rows) => assignRows(rows, seats, demands.length, node)))
+  return reportedElsewhere(answer.then((rows) => assignRows(rows, slots, demands.length, node)))
 }
 
 function assignRows(
   rows: readonly ClaimedRow[],
-  seats: readonly Seat[],
+  slots: readonly ClaimSlot[],
   demands: number,
   node: number,
 ): Claims {
   const leases: Lease[][] = Array.from({ length: demands }, () => [])
   for (const row of rows) {
     if (row[1] === null) break
-    const taken = seats[row[1] - 1]!
+    const taken = slots[row[1] - 1]!
     leases[taken.demand]!.push(toLease(row, taken, node))
   }
   return { now: rows[0]![0], leases }
 }
 
 /** Demands for the same lane become one lane demand, assigned to the first demand first. */
-function seat(demands: readonly ClaimDemand[]): { lanes: LaneDemand[]; seats: Seat[] } {
+function toSlots(demands: readonly ClaimDemand[]): { lanes: LaneDemand[]; slots: ClaimSlot[] } {
   const byLane = Map.groupBy(demands.keys(), (index) => demands[index]!.laneId)
   const isShared = byLane.size < demands.length
-  const seats: Seat[] = []
+  const slots: ClaimSlot[] = []
   const lanes: LaneDemand[] = []
   for (const [laneId, indexes] of byLane) {
-    const firstSeat = seats.length
+    const firstSlot = slots.length
     for (const index of indexes) {
       const { sessions, salts } = demands[index]!
       for (const [nth, session] of sessions.entries()) {
-        seats.push({ demand: index, laneId, session, salt: salts[nth]! })
+        slots.push({ demand: index, laneId, session, salt: salts[nth]! })
       }
     }
     const floor = lowestFloor(indexes.map((index) => demands[index]!))
-    const lastSession = isShared ? null : (seats[seats.length - 1]?.session ?? null)
-    lanes.push({ laneId, floor, firstSeat, wanted: seats.length - firstSeat, lastSession })
+    const lastSession = isShared ? null : (slots[slots.length - 1]?.session ?? null)
+    lanes.push({ laneId, floor, firstSlot, wanted: slots.length - firstSlot, lastSession })
   }
-  return { lanes, seats }
+  return { lanes, slots }
 }
 
 function lowestFloor(demands: readonly ClaimDemand[]): { rank: number; pos: number } {
@@ -161,7 +161,7 @@ function lowestFloor(demands: readonly ClaimDemand[]): { rank: number; pos: numb
     .reduce((low, one) => ((one.rank - low.rank || one.pos - low.pos) < 0 ? one : low))
 }
 
-function toLease(row: ClaimedRow, { laneId, session, salt }: Seat, node: number): Lease {
+function toLease(row: ClaimedRow, { laneId, session, salt }: ClaimSlot, node: number): Lease {
   return {
     runId: row[2],
     fence: fenceOf(row[7], salt),

@@ -4,12 +4,13 @@ import type { EndCommand } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
 import { hasWaiters } from '../signals/emit-signals.ts'
 import {
-  GATE_MET,
-  WEBHOOK_MET,
-  KEY_MET,
-  LEASE_MISSED,
-  WAITER_MET,
-} from '../connection/store-errors.ts'
+  failAssumption,
+  NO_GATES_VIOLATED,
+  NO_KEYS_VIOLATED,
+  NO_WAITERS_VIOLATED,
+  NO_WEBHOOKS_VIOLATED,
+  SIMPLE_SUCCESSES_VIOLATED,
+} from './tick-assumptions.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
 export interface EndedAttempts {
@@ -107,9 +108,9 @@ export const END = {
          array_agg(DISTINCT lane_id) FILTER (WHERE NOT releases) AS lanes,
          (SELECT array_agg(gate) FROM found CROSS JOIN unnest(found.gates) AS gate WHERE releases) AS gates,
          min(waits_until) AS "nextDueAt",
-         CASE WHEN $15::boolean AND bool_or(gates IS NOT NULL AND releases) THEN fail_hope('${GATE_MET}')
-              WHEN $16::boolean AND ${hasSubscribers('found')} THEN fail_hope('${WEBHOOK_MET}')
-              WHEN $17::boolean AND ${hasWaiters('found')} THEN fail_hope('${WAITER_MET}') END
+         CASE WHEN $15::boolean AND bool_or(gates IS NOT NULL AND releases) THEN ${failAssumption(NO_GATES_VIOLATED)}
+              WHEN $16::boolean AND ${hasSubscribers('found')} THEN ${failAssumption(NO_WEBHOOKS_VIOLATED)}
+              WHEN $17::boolean AND ${hasWaiters('found')} THEN ${failAssumption(NO_WAITERS_VIOLATED)} END
     FROM clock LEFT JOIN found ON true
    GROUP BY clock.now`,
 }
@@ -129,9 +130,9 @@ const succeedText = (alsoDoes: string, answers: string) => `
      CROSS JOIN clock
     RETURNING run_id)${alsoDoes}
   SELECT now, ${answers}
-              WHEN (SELECT count(*) FROM to_end) < $6::int THEN fail_hope('${LEASE_MISSED}')
-              WHEN $7::boolean AND ${hasSubscribers('deleted')} THEN fail_hope('${WEBHOOK_MET}')
-              WHEN $8::boolean AND ${hasWaiters('deleted')} THEN fail_hope('${WAITER_MET}') END
+              WHEN (SELECT count(*) FROM to_end) < $6::int THEN ${failAssumption(SIMPLE_SUCCESSES_VIOLATED)}
+              WHEN $7::boolean AND ${hasSubscribers('deleted')} THEN ${failAssumption(NO_WEBHOOKS_VIOLATED)}
+              WHEN $8::boolean AND ${hasWaiters('deleted')} THEN ${failAssumption(NO_WAITERS_VIOLATED)} END
     FROM clock`
 
 /**
@@ -142,20 +143,20 @@ export const SUCCEED = {
   name: 'succeed',
   text: succeedText(
     '',
-    `CASE WHEN (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN fail_hope('${GATE_MET}')
-              WHEN (SELECT bool_or(keyed) FROM deleted) THEN fail_hope('${KEY_MET}')`,
+    `CASE WHEN (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN ${failAssumption(NO_GATES_VIOLATED)}
+              WHEN (SELECT bool_or(keyed) FROM deleted) THEN ${failAssumption(NO_KEYS_VIOLATED)}`,
   ),
 }
 
 /** Like `SUCCEED`, for runs that hold gates or keys and release them. */
-export const SUCCEED_HOLDING = {
-  name: 'succeed-holding',
+export const SUCCEED_AND_RELEASE = {
+  name: 'succeed-and-release',
   text: succeedText(
     `,
   freed_key AS (
     DELETE FROM dedupe WHERE run_id = ANY (ARRAY(SELECT run_id FROM deleted WHERE keyed)))`,
     `(SELECT array_agg(gate) FROM deleted CROSS JOIN unnest(deleted.gates) AS gate) AS gates,
-         CASE WHEN $9::boolean AND (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN fail_hope('${GATE_MET}')`,
+         CASE WHEN $9::boolean AND (SELECT bool_or(gates IS NOT NULL) FROM deleted) THEN ${failAssumption(NO_GATES_VIOLATED)}`,
   ),
 }
 
@@ -218,7 +219,7 @@ function columnsOf(commands: readonly EndCommand[]): unknown[] {
 }
 
 /**
- * Like `endAttempts`, for commands that are all plain successes; either all have ended, or none.
+ * Like `endAttempts`, for commands that are all simple successes; either all have ended, or none.
  * With `mayHold`, the runs may hold gates or keys.
  */
 export function succeedAttempts(
@@ -238,7 +239,7 @@ export function succeedAttempts(
     noWaiters,
   ]
   const answer = mayHold
-    ? tx.query<SucceededRow>(SUCCEED_HOLDING, [...values, noGates])
+    ? tx.query<SucceededRow>(SUCCEED_AND_RELEASE, [...values, noGates])
     : tx.query<SucceededRow>(SUCCEED, values)
   return reportedElsewhere(
     answer.then(([row]) => ({
@@ -277,11 +278,11 @@ const FIND_ENDED = {
 /** The cause with which this very fence ended each of these attempts; undefined if it did not. */
 export async function findEnded(
   tx: Queryable,
-  held: readonly { runId: number; fence: number }[],
-): Promise<(held: { runId: number; fence: number }) => Cause | null | undefined> {
+  attempts: readonly { runId: number; fence: number }[],
+): Promise<(attempt: { runId: number; fence: number }) => Cause | null | undefined> {
   const rows = await tx.query<EndedBefore>(FIND_ENDED, [
-    bigints(held.map(({ runId }) => runId)),
-    bigints(held.map(({ fence }) => fence)),
+    bigints(attempts.map(({ runId }) => runId)),
+    bigints(attempts.map(({ fence }) => fence)),
   ])
   const causes = new Map(rows.map(({ runId, fence, cause }) => [`${runId} ${fence}`, cause]))
   return ({ runId, fence }) => causes.get(`${runId} ${fence}`)

@@ -49,7 +49,7 @@ export const NEEDS_OF = {
    WHERE need.run_id = ANY ($1::bigint[])
    ORDER BY need.run_id, need.needed_id + 0, need.wants`,
 }
-export const RELEASE = {
+export const RELEASE_FOLLOWERS = {
   name: 'release-waiting',
   text: `
   WITH ${CLOCK},
@@ -174,7 +174,7 @@ export async function settleWaiting(
     lanes: number[] | null
     gates: number[] | null
     nextDueAt: number | null
-  }>(RELEASE, [now, bigints(released)])
+  }>(RELEASE_FOLLOWERS, [now, bigints(released)])
   const { lanes, gates, nextDueAt } = row!
   return { lanes: lanes ?? [], gates: gates ?? [], nextDueAt, skipped }
 }

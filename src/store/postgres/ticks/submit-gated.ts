@@ -1,9 +1,9 @@
-import { isPlainAtGates } from '../../plain-runs.ts'
+import { hasNoOptionsButGates } from '../../run-options.ts'
 import type { NewRun } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import type { GateAdmission } from '../gates/admission.ts'
+import type { GateAdmission } from '../gates/admit-new-runs.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
-import { type InsertResult, plainColumns, RECHECK_MS, storedGates } from './submit.ts'
+import { type InsertResult, baseColumnsOf, RECHECK_MS, storedGates } from './submit.ts'
 
 /**
  * The spec of a run is inserted before the gates are locked, and only its state after that: ticks
@@ -59,7 +59,7 @@ const INSERT_BLOCKED_STATE = {
 
 /** Whether the runs have no options but gates: then they can be inserted in two parts. */
 export function canSplitInsert(runs: readonly NewRun[]): boolean {
-  return runs.every((run) => run.dueAt === null && isPlainAtGates(run, 0))
+  return runs.every((run) => run.dueAt === null && hasNoOptionsButGates(run, 0))
 }
 
 /**
@@ -74,7 +74,7 @@ export function writeSpecs(
   const answer = tx.query<{ now: number }>(WRITE_SPECS, [
     now,
     node,
-    ...plainColumns(runs),
+    ...baseColumnsOf(runs),
     ints(runs.map((run) => run.version)),
     ints(runs.map((run) => run.createdBy)),
     texts(runs.map(storedGates)),

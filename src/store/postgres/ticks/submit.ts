@@ -1,7 +1,7 @@
-import { isPlainRun, startsAfter } from '../../plain-runs.ts'
+import { hasNoOptions, startsAfter } from '../../run-options.ts'
 import type { NewRun, SubmitVerdict } from '../../port.ts'
 import { bigints, booleans, ints, smallints, texts } from '../connection/binary-arrays.ts'
-import { type GateAdmission, NO_GATE_ADMISSION } from '../gates/admission.ts'
+import { type GateAdmission, NO_GATE_ADMISSION } from '../gates/admit-new-runs.ts'
 import { addTags } from '../runs/run-tags.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
@@ -78,8 +78,8 @@ export const SUBMIT = { name: 'submit', text: submitText('') }
 export const SUBMIT_AGAIN = { name: 'submit-again', text: submitText('ON CONFLICT DO NOTHING') }
 
 /** For runs without options, which most are: half the columns and two target tables. */
-export const SUBMIT_PLAIN = {
-  name: 'submit-plain',
+export const SUBMIT_WITHOUT_OPTIONS = {
+  name: 'submit-without-options',
   text: `
   WITH ${CLOCK},
   item AS MATERIALIZED (
@@ -124,7 +124,7 @@ export function insertRuns(
   runs: readonly NewRun[],
   { assumeNew, admission = NO_GATE_ADMISSION }: { assumeNew: boolean; admission?: GateAdmission },
 ): Promise<InsertResult> {
-  if (assumeNew && runs.every(isPlainRun)) return insertPlain(tx, now, node, runs)
+  if (assumeNew && runs.every(hasNoOptions)) return insertWithoutOptions(tx, now, node, runs)
   const statement = assumeNew ? SUBMIT : SUBMIT_AGAIN
   const values = [now, node, ...columnsOf(runs), runs.length, ...columnsAt(admission, runs)]
   const answer = tx.query<SubmittedRow>(statement, values)
@@ -138,16 +138,16 @@ export function insertRuns(
   )
 }
 
-function insertPlain(
+function insertWithoutOptions(
   tx: Queryable,
   now: number | null,
   node: number,
   runs: readonly NewRun[],
 ): Promise<InsertResult> {
-  const answer = tx.query<{ now: number }>(SUBMIT_PLAIN, [
+  const answer = tx.query<{ now: number }>(SUBMIT_WITHOUT_OPTIONS, [
     now,
     node,
-    ...plainColumns(runs),
+    ...baseColumnsOf(runs),
     bigints(runs.map((run) => run.reservation?.session ?? null)),
     bigints(runs.map((run) => run.reservation?.fence ?? null)),
     ints(runs.map((run) => run.version)),
@@ -159,7 +159,7 @@ function insertPlain(
 }
 
 /** The columns of a run without options, in the order of the statements for such runs. */
-export function plainColumns(runs: readonly NewRun[]): unknown[] {
+export function baseColumnsOf(runs: readonly NewRun[]): unknown[] {
   return [
     bigints(runs.map((run) => run.id)),
     ints(runs.map((run) => run.projectId)),

@@ -1,5 +1,5 @@
 import type { CancelCommand, EndCommand, NewRun, TickBatch } from '../../port.ts'
-import { startsAfter } from '../../plain-runs.ts'
+import { startsAfter } from '../../run-options.ts'
 import { isKeyed } from './submit-keys.ts'
 
 /**

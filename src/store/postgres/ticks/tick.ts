@@ -1,5 +1,5 @@
 import { sortSignals } from '../../signals.ts'
-import { isPlainSuccess, startsAfter } from '../../plain-runs.ts'
+import { isSimpleSuccess, startsAfter } from '../../run-options.ts'
 import type { Signal, NewRun, SubmitVerdict, TickBatch, TickResult } from '../../port.ts'
 import { admitAt } from '../gates/admit.ts'
 import { cancelRuns, type Cancels } from './cancel.ts'
@@ -12,25 +12,25 @@ import {
   isLater,
   NO_GATE_ADMISSION,
   decideAdmission,
-} from '../gates/admission.ts'
+} from '../gates/admit-new-runs.ts'
 import { endAttempts, type EndedAttempts, succeedAttempts } from './end.ts'
 import { addNeeds, refuseUnknownNeeds } from './needs.ts'
 import { emitSignals, type EmittedSignals } from '../signals/emit-signals.ts'
-import {
-  GATE_MET,
-  WEBHOOK_MET,
-  KEY_MET,
-  sqlStateOf,
-  retryTransaction,
-  WAITER_MET,
-} from '../connection/store-errors.ts'
+import { sqlStateOf, retryTransaction } from '../connection/store-errors.ts'
 import { recordOutboxEvents } from '../webhooks/outbox.ts'
 import { claimWithinRates, type LimitedClaims } from './claim-within-rates.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 import { insertRuns, type InsertResult } from './submit.ts'
 import { canSplitInsert, writeGatedRows, writeSpecs } from './submit-gated.ts'
 import { takeKeys } from './submit-keys.ts'
-import { type Assumptions, dropAssumption } from './tick-assumptions.ts'
+import {
+  type Assumptions,
+  dropAssumption,
+  NO_GATES_VIOLATED,
+  NO_KEYS_VIOLATED,
+  NO_WAITERS_VIOLATED,
+  NO_WEBHOOKS_VIOLATED,
+} from './tick-assumptions.ts'
 import { planTick, type TickPlan, nameOfCancel } from './tick-plan.ts'
 import { addAudit } from '../audit/audit.ts'
 import { read, transact, type TransactionMode } from '../connection/transaction.ts'
@@ -98,7 +98,7 @@ export function prepareTick(db: Database): (batch: TickBatch) => Promise<TickRes
       noGates: !sawGates,
       noRepeats: plan.keyed.length === 0,
       noKeys: !sawKeys,
-      plainSuccesses: batch.ends.every(isPlainSuccess),
+      simpleSuccesses: batch.ends.every(isSimpleSuccess),
       noWebhooks: !sawWebhooks,
       noWaiters: !sawWaiters,
     }
@@ -110,10 +110,10 @@ export function prepareTick(db: Database): (batch: TickBatch) => Promise<TickRes
         const weaker = dropAssumption(assumptions, code)
         if (!weaker) throw error
         assumptions = weaker
-        sawGates ||= code === GATE_MET
-        sawKeys ||= code === KEY_MET
-        sawWebhooks ||= code === WEBHOOK_MET
-        sawWaiters ||= code === WAITER_MET
+        sawGates ||= code === NO_GATES_VIOLATED
+        sawKeys ||= code === NO_KEYS_VIOLATED
+        sawWebhooks ||= code === NO_WEBHOOKS_VIOLATED
+        sawWaiters ||= code === NO_WAITERS_VIOLATED
       }
     }
   }
@@ -156,7 +156,7 @@ async function apply(
     const { noWebhooks, noWaiters } = assumptions
     const endAssumptions = { noGates: !touchesGates, noWebhooks, noWaiters }
     const mayHold = touchesGates || !assumptions.noKeys
-    return assumptions.plainSuccesses
+    return assumptions.simpleSuccesses
       ? succeedAttempts(tx, now, commands, { ...endAssumptions, mayHold })
       : endAttempts(tx, now, commands, endAssumptions)
   })

@@ -7,7 +7,7 @@ import {
   type TickBatch,
   type TickResult,
 } from '../../port.ts'
-import { startsAfter } from '../../plain-runs.ts'
+import { startsAfter } from '../../run-options.ts'
 import type { Connection } from '../connection/connection.ts'
 import { findEnded } from './end.ts'
 import { readMinters, verdictOnKnown } from './submit.ts'

@@ -32,10 +32,10 @@ export const CLAIM_DELIVERIES = {
             AND (webhook_id, next_at) <= (webhook.id, (SELECT now FROM clock))
           ORDER BY webhook_id, next_at
           LIMIT greatest(0, $7::int - coalesce(busy.count, 0))) front
-       ORDER BY coalesce(busy.count, 0) + front.nth, front.next_at) line
+       ORDER BY coalesce(busy.count, 0) + front.nth, front.next_at) candidate
      CROSS JOIN LATERAL (
        SELECT d.id FROM delivery d
-        WHERE d.webhook_id = line.webhook_id AND d.id = line.id
+        WHERE d.webhook_id = candidate.webhook_id AND d.id = candidate.id
           AND d.next_at <= (SELECT now FROM clock)
           FOR UPDATE SKIP LOCKED) taken
      LIMIT $4::int),

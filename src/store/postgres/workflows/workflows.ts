@@ -12,7 +12,7 @@ import type {
 import { addAudit } from '../audit/audit.ts'
 import { bigints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
-import { admitWaiting, isLater, decideAdmission } from '../gates/admission.ts'
+import { admitWaiting, isLater, decideAdmission } from '../gates/admit-new-runs.ts'
 import { IS_LIVE } from '../runs/live-workflow.ts'
 import { NO_SIGNALS, emitSignals } from '../signals/emit-signals.ts'
 import { recordOutboxEvents } from '../webhooks/outbox.ts'

@@ -73,7 +73,7 @@ test('a tick in bulk has the same effect as the same tick row by row', () => {
       const keys = prepareKeys(raw)
       const needs = prepareNeeds(raw, keys)
       const endings = prepareAttemptEnds(raw, gates, keys)
-      const oneByOne = prepareTick(raw, { gates, keys, needs, endings, holding: new Map() })
+      const oneByOne = prepareTick(raw, { gates, keys, needs, endings, gatedRuns: new Map() })
       for (const { submits, ends, claim } of plan) {
         const batch: TickBatch = {
           ...EMPTY_BATCH,

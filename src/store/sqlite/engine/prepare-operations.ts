@@ -33,7 +33,7 @@ import { guarded, prepareQueries } from './queries.ts'
 import { prepareRecheck } from '../sweeps/recheck.ts'
 import { prepareRewind } from '../schedules/rewind.ts'
 import { prepareSessions } from '../sessions/sessions.ts'
-import type { Holding } from '../tick-state/tick-state.ts'
+import type { GatedRuns } from '../tick-state/tick-state.ts'
 import { prepareTick } from '../ticks/tick.ts'
 import { type Transactions } from '../connection/transaction.ts'
 import { prepareMaintenance } from '../maintenance/maintain.ts'
@@ -79,7 +79,7 @@ interface Shared extends EngineParts, Pick<Transactions, 'read' | 'write' | 'wri
   readonly gates: Gates
   readonly keys: Keys
   readonly needs: Needs
-  readonly holding: Holding
+  readonly gatedRuns: GatedRuns
   readonly audit: Audit
   readonly schedules: ScheduleChanges
   /** The clock has jumped, whether the node has noticed or not. */
@@ -104,7 +104,7 @@ export function prepareOperations(db: Database, parts: EngineParts): Operations 
     gates: prepareGates(db),
     keys,
     needs: prepareNeeds(db, keys),
-    holding: new Map(),
+    gatedRuns: new Map(),
     audit,
     schedules: prepareSchedules(db, audit),
     isOff: () => Math.abs(wall() - now()) > CLOCK_TOLERANCE_MS,
@@ -124,9 +124,9 @@ export function prepareOperations(db: Database, parts: EngineParts): Operations 
 
 /** The life of runs, and their logs. */
 function runCommands(shared: Shared): CommandsOf<TickStore & SweepStore & LogStore> {
-  const { db, gates, keys, needs, holding, read, write, writeInBulk, now, isOff } = shared
+  const { db, gates, keys, needs, gatedRuns, read, write, writeInBulk, now, isOff } = shared
   const endings = prepareAttemptEnds(db, gates, keys)
-  const tick = prepareTick(db, { gates, keys, needs, endings, holding })
+  const tick = prepareTick(db, { gates, keys, needs, endings, gatedRuns })
   const promote = preparePromote(db, gates)
   const recheck = prepareRecheck(db, { gates, needs })
   const leases = prepareLeases(db, endings)
@@ -220,10 +220,10 @@ function accessCommands(shared: Shared): CommandsOf<TokenStore & SecretStore> {
 function scheduleCommands(
   shared: Shared,
 ): CommandsOf<ScheduleStore & BackfillStore & ExpectationStore> {
-  const { db, gates, keys, needs, holding, audit, schedules } = shared
+  const { db, gates, keys, needs, gatedRuns, audit, schedules } = shared
   const { read, write, writeInBulk, now, wall, isOff } = shared
   const rewinding = prepareRewind(db)
-  const fire = prepareFire(db, { gates, keys, needs, holding })
+  const fire = prepareFire(db, { gates, keys, needs, gatedRuns })
   const backfills = prepareBackfills(db, { gates, keys, needs, audit })
   const settleExpectations = prepareSettleExpectations(db)
   const pruneOccurrences = preparePruneOccurrences(db)

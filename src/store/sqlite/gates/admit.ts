@@ -63,13 +63,13 @@ export interface Gates {
 export function prepareGates(db: Database): Gates {
   const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
   const isWaitedAt = db.prepare<[number]>(HAS_WAITING)
-  const room = db.prepare<[number], GateCapacity>(READ_GATE)
+  const readGate = db.prepare<[number], GateCapacity>(READ_GATE)
   const changeHolders = db.prepare(CHANGE_HOLDERS)
   const bulkReady = prepareBulk(db, 1, makeReady)
   const waitAt = db.prepare(WAIT_AT)
 
   const occupancyOf = (gate: number, { occupancy }: TickState) =>
-    occupancy.of(gate, (id) => room.get(id))
+    occupancy.of(gate, (id) => readGate.get(id))
   const hasCapacity = (gate: number, tick: TickState) => freeIn(occupancyOf(gate, tick)) > 0
   const hasWaiting = (gate: number) => isWaitedAt.get(gate) !== undefined
 

@@ -14,12 +14,9 @@ const MAX_EXAMINED = 10_000
 
 export const GATE = `
   SELECT name, capacity, held AS holders FROM gate WHERE id = ?`
-/**
- * Running runs first, which are the ones to wait for; then those that passed and have no worker
- * yet.
- */
-const heldBy = (those: string) => `
-  SELECT id FROM (SELECT id, gates FROM run WHERE ${those} LIMIT ${MAX_EXAMINED})
+/** Prefers running holders; otherwise runs that were admitted and have no worker yet. */
+const heldBy = (holders: string) => `
+  SELECT id FROM (SELECT id, gates FROM run WHERE ${holders} LIMIT ${MAX_EXAMINED})
    WHERE EXISTS (SELECT 1 FROM json_each(gates) WHERE value = ?) ORDER BY id LIMIT 3`
 export const HELD_BY_RUNNING = heldBy('status = 1 AND gates IS NOT NULL')
 export const HELD_BY_READY = heldBy('status = 0 AND gates IS NOT NULL')

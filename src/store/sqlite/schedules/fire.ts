@@ -14,7 +14,7 @@ import { prepareEmitSignals } from '../signals/emit-signals.ts'
 import { prepareRecordOutboxEvents } from '../webhooks/outbox.ts'
 import { parseRuns } from './schedule-row.ts'
 import { byRankAndId, insertMinted, prepareSubmits } from '../ticks/submit.ts'
-import { ascending, type Holding, startTick, type TickState } from '../tick-state/tick-state.ts'
+import { ascending, type GatedRuns, startTick, type TickState } from '../tick-state/tick-state.ts'
 
 export const FIND_TO_FIRE = `
   SELECT id, project_id AS projectId, version, next_nominal_at AS nextNominalAt, look_at AS checkAt,
@@ -55,7 +55,7 @@ interface Fired {
 
 export function prepareFire(
   db: Database,
-  { holding, ...parts }: { gates: Gates; keys: Keys; needs: Needs; holding: Holding },
+  { gatedRuns, ...parts }: { gates: Gates; keys: Keys; needs: Needs; gatedRuns: GatedRuns },
 ): Fire {
   const { gates } = parts
   const find = db.prepare<[number], Row>(FIND_TO_FIRE)
@@ -110,7 +110,7 @@ export function prepareFire(
     const now = effectiveFireTime(batch, clock)
     const isAhead = now > clock
     const aheadMs = now - clock
-    const tick = startTick(now, node, { holding, inBulk })
+    const tick = startTick(now, node, { gatedRuns, inBulk })
     if (now < validFrom || now > validUntil) return { ...outdatedResult(batch, now), aheadMs }
     const fired: Fired = { settlements: [], cancelled: [], occurrences: [], advances: [] }
     const taken = new Set<number>()

@@ -135,8 +135,8 @@ function prepareWrites(db: Database, audit: Audit) {
   const changeOne = (row: Row, put: Omit<SchedulePut, 'id' | 'name'>, now: number) => {
     const { spec, next, audit: entry } = put
     const last = overtake(row, now, 'edited', next.nominalAt)
-    const said = { id: row.id, spec, next: next.nominalAt, checkAt: next.checkAt }
-    change.run({ ...said, last, now, actor: entry.actor })
+    const values = { id: row.id, spec, next: next.nominalAt, checkAt: next.checkAt }
+    change.run({ ...values, last, now, actor: entry.actor })
     audit(entry, now)
   }
 

@@ -37,13 +37,13 @@ export function prepareRecheck(
     for (const gate of changed) tick.touched.add(gate)
     const rows = pastRecheck.all(now, limit)
     const waiting = new Set(runs)
-    const longHeld = new Set<number>()
+    const overdueGates = new Set<number>()
     for (const row of rows) {
       if (row.gate === null) waiting.add(row.id)
-      else for (const gate of parseGateIds(row.gates)) longHeld.add(gate)
+      else for (const gate of parseGateIds(row.gates)) overdueGates.add(gate)
     }
-    const miscounted = recount(longHeld)
-    for (const gate of longHeld) tick.touched.add(gate)
+    const miscounted = recount(overdueGates)
+    for (const gate of overdueGates) tick.touched.add(gate)
     const skipped = ascending(waiting).filter((runId) => needs.settle(runId, tick))
     if (skipped.length > 0) {
       recordOutboxEvents(() => skipped, now)

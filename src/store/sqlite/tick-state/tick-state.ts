@@ -2,7 +2,7 @@ import type { Signal } from '../../port.ts'
 import { createGateOccupancy, type GateOccupancy } from './gate-occupancy.ts'
 
 /** The gates of a running run; null if the run has a dedupe key, with or without gates. */
-export type Holding = Map<number, readonly number[] | null>
+export type GatedRuns = Map<number, readonly number[] | null>
 
 /** State shared by the steps of one transaction. */
 export interface TickState {
@@ -20,8 +20,8 @@ export interface TickState {
    * across ticks; a new process starts without it, and a bulk statement that meets such a run fails
    * with a mismatch.
    */
-  readonly holding: Holding
-  /** Whether plain items may be written many at a time. */
+  readonly gatedRuns: GatedRuns
+  /** Whether runs and ends without options may be written many at a time. */
   readonly inBulk: boolean
   /**
    * Runs that are refused, each with the run that it should start after and that does not exist.
@@ -36,12 +36,12 @@ export interface TickState {
 export function startTick(
   now: number,
   node: number,
-  { holding = new Map() as Holding, inBulk = false } = {},
+  { gatedRuns = new Map() as GatedRuns, inBulk = false } = {},
 ): TickState {
   return {
     now,
     node,
-    holding,
+    gatedRuns,
     inBulk,
     occupancy: createGateOccupancy(),
     touched: new Set(),

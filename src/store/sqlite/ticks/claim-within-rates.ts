@@ -39,14 +39,15 @@ export function prepareClaims(db: Database, claim: Claim): ClaimAll {
     const { laneId, sessions } = demand
     const bucket = find.get(projectId, queue)
     if (!bucket) return claimed(demand)
-    const room = availableStarts(bucket, bucket, now)
-    const leases = room > 0 ? claimed({ ...demand, sessions: sessions.slice(0, room) }) : []
+    const freeStarts = availableStarts(bucket, bucket, now)
+    const leases =
+      freeStarts > 0 ? claimed({ ...demand, sessions: sessions.slice(0, freeStarts) }) : []
     const after = fillBucket(bucket, bucket, now, leases.length)
     // Records a clock that was set back, or the wait would restart until the clock is past the last
     // start.
     const isChanged = leases.length > 0 || after.at < bucket.at
     if (isChanged) fill.run(after.level, after.at, projectId, queue)
-    if (leases.length === room && room < sessions.length) {
+    if (leases.length === freeStarts && freeStarts < sessions.length) {
       limited.push({ laneId, until: nextStartAt(bucket, after, now) })
     }
     return leases

@@ -36,7 +36,7 @@ export function prepareClaim(db: Database): Claim {
   const after = db.prepare<[number, number, number, number], ReadyRow>(READY_AFTER)
   const leaseAll = prepareBulk(db, 4, lease)
 
-  return ({ laneId, sessions, salts, floor }, { now, node, holding }, isAlone) => {
+  return ({ laneId, sessions, salts, floor }, { now, node, gatedRuns }, isAlone) => {
     const limit = sessions.length
     const rows = floor
       ? after.all(laneId, floor.rank, floor.pos, limit)
@@ -48,12 +48,12 @@ export function prepareClaim(db: Database): Claim {
       const claimNo = row.claimNo + 1
       // Prefer a different session than the one the previous attempt failed on: take one from the
       // other end.
-      const shies = isAlone && row.avoid !== null && row.avoid !== last
-      const seat = shies ? back-- : front++
-      const session = sessions[seat] as number
-      const fence = fenceOf(claimNo, salts[seat] as number)
-      if (row.keyed === 1) holding.set(row.runId, null)
-      else if (row.gates !== null) holding.set(row.runId, parseGateIds(row.gates))
+      const avoidsLast = isAlone && row.avoid !== null && row.avoid !== last
+      const slot = avoidsLast ? back-- : front++
+      const session = sessions[slot] as number
+      const fence = fenceOf(claimNo, salts[slot] as number)
+      if (row.keyed === 1) gatedRuns.set(row.runId, null)
+      else if (row.gates !== null) gatedRuns.set(row.runId, parseGateIds(row.gates))
       taken.push(row.runId, claimNo, fence, session)
       return {
         runId: row.runId,

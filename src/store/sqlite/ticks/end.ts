@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type Cause, STATE_CODE, type FinalState } from '../../../core/run/run-state.ts'
 import { waitsUntil } from '../../fire-ahead.ts'
-import { isPlainSuccess } from '../../plain-runs.ts'
+import { isSimpleSuccess } from '../../run-options.ts'
 import type { EndCommand, EndVerdict } from '../../port.ts'
 import type { Gates } from '../gates/admit.ts'
 import { prepareBulk } from '../connection/bulk.ts'
@@ -25,7 +25,7 @@ const succeedWhere = (condition: string) => (rows: string) =>
    WHERE id = column1 AND status = 1 AND fence = column2 AND ${condition} AND dedupe_key IS NULL`
 /** The common case: success of a run without gates and keys. */
 export const succeed = succeedWhere('gates IS NULL')
-export const succeedHolding = succeedWhere('gates IS NOT NULL')
+export const succeedGated = succeedWhere('gates IS NOT NULL')
 export const RECORD_ATTEMPT = `
   INSERT INTO attempt (run_id, fence, attempt, cause, message, worker, process, started_at, finished_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -75,7 +75,7 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
   const findHolder = db.prepare<[number], string>(FIND_HOLDER).pluck()
   const finish = db.prepare(FINISH)
   const bulkSucceed = prepareBulk(db, 4, succeed)
-  const bulkSucceedHolding = prepareBulk(db, 4, succeedHolding)
+  const bulkSucceedGated = prepareBulk(db, 4, succeedGated)
   const recordAttempt = db.prepare(RECORD_ATTEMPT)
   const toTimer = db.prepare(RETRY_TO_TIMER)
   const toReady = db.prepare(RETRY_TO_READY)
@@ -130,7 +130,7 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
     const run = find.get(runId, fence)
     if (!run) return endedWith(runId, fence) === command.cause ? 'replayed' : 'stale'
     if (owner !== null && run.node !== owner) return 'stale'
-    tick.holding.delete(runId)
+    tick.gatedRuns.delete(runId)
     // Another node may have marked the lease a moment ago; only a success is too late to cancel.
     const to = run.cancelling === 1 && command.to !== 'succeeded' ? 'cancelled' : command.to
     if (to === 'retry') retry(run, command, tick)
@@ -142,24 +142,25 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
   return {
     end(commands, tick) {
       const successes: unknown[] = []
-      const holders: unknown[] = []
+      const gatedSuccesses: unknown[] = []
       const rest: number[] = []
       const verdicts = new Array<EndVerdict>(commands.length).fill('ended')
       for (const [index, command] of commands.entries()) {
         const { runId, fence, worker, result } = command
-        const held = tick.holding.get(runId)
-        if (!tick.inBulk || !isPlainSuccess(command) || held === null) rest.push(index)
-        else if (held === undefined) successes.push(runId, fence, worker, result)
+        const gatesOfRun = tick.gatedRuns.get(runId)
+        if (!tick.inBulk || !isSimpleSuccess(command) || gatesOfRun === null) rest.push(index)
+        else if (gatesOfRun === undefined) successes.push(runId, fence, worker, result)
         else {
-          holders.push(runId, fence, worker, result)
-          gates.release(held, tick)
+          gatedSuccesses.push(runId, fence, worker, result)
+          gates.release(gatesOfRun, tick)
         }
       }
       // Bulk first, although these may have come later: ends of one attempt in one tick have no
       // order.
       bulkSucceed([tick.now], successes)
-      bulkSucceedHolding([tick.now], holders)
-      for (let at = 0; at < holders.length; at += 4) tick.holding.delete(holders[at] as number)
+      bulkSucceedGated([tick.now], gatedSuccesses)
+      for (let at = 0; at < gatedSuccesses.length; at += 4)
+        tick.gatedRuns.delete(gatedSuccesses[at] as number)
       for (const index of rest) verdicts[index] = end(commands[index] as EndCommand, tick)
       return verdicts
     },

@@ -1,4 +1,4 @@
-import { startsAfter } from '../../plain-runs.ts'
+import { startsAfter } from '../../run-options.ts'
 import type { NewRun, TickBatch } from '../../port.ts'
 
 /** The new runs of a tick by their index in its batch, in the order of insertion. */

@@ -5,31 +5,31 @@ export interface RunGroup {
   readonly model: NewRun
   readonly ready: unknown[]
   readonly leased: unknown[]
-  readonly readyHolding: unknown[]
-  readonly leasedHolding: unknown[]
+  readonly readyGated: unknown[]
+  readonly leasedGated: unknown[]
   readonly blocked: unknown[]
 }
 
 function newGroup(model: NewRun): RunGroup {
-  const rows = { ready: [], leased: [], readyHolding: [], leasedHolding: [], blocked: [] }
+  const rows = { ready: [], leased: [], readyGated: [], leasedGated: [], blocked: [] }
   return { model, ...rows }
 }
 
 export function createRunGroups() {
-  const kinds = new Map<string, RunGroup>()
+  const groups = new Map<string, RunGroup>()
   let last: RunGroup | undefined
   const find = (run: NewRun): RunGroup => {
     const key = sharedBy(run).join()
-    const kind = kinds.get(key) ?? newGroup(run)
-    kinds.set(key, kind)
-    return kind
+    const group = groups.get(key) ?? newGroup(run)
+    groups.set(key, group)
+    return group
   }
   return {
     of(run: NewRun): RunGroup {
       if (!last || !isAlike(last.model, run)) last = find(run)
       return last
     },
-    all: () => kinds.values(),
+    all: () => groups.values(),
   }
 }
 

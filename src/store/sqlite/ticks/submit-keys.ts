@@ -11,7 +11,7 @@ export const TAKE = `
   INSERT INTO dedupe (project_id, kind, key, run_id, digest, until) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (project_id, kind, key) DO UPDATE
     SET run_id = excluded.run_id, digest = excluded.digest, until = excluded.until`
-export const RELEASE = `
+export const RELEASE_KEY = `
   DELETE FROM dedupe WHERE project_id = ? AND kind = 0 AND key = ? AND run_id = ?`
 
 /** Dedupe keys (unique among live runs) and idempotency keys (unique for a day). */
@@ -29,7 +29,7 @@ export function prepareKeys(db: Database): Keys {
   )
   const findLive = db.prepare<[number, string], number>(FIND_LIVE).pluck()
   const take = db.prepare(TAKE)
-  const release = db.prepare(RELEASE)
+  const release = db.prepare(RELEASE_KEY)
 
   return {
     find({ projectId, idempotency, dedupeKey }) {

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { STATE_CODE } from '../../../core/run/run-state.ts'
-import { isPlainAtGates, startsAfter } from '../../plain-runs.ts'
+import { hasNoOptionsButGates, startsAfter } from '../../run-options.ts'
 import { type NewRun, StoreError, type SubmitVerdict } from '../../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from '../gates/admit.ts'
 import { prepareBulk } from '../connection/bulk.ts'
@@ -34,12 +34,12 @@ export const insertLeased = (rows: string) => `
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
 /** The same for runs that hold gates, given in the last column. */
-export const insertReadyHolding = (rows: string) => `
+export const insertReadyGated = (rows: string) => `
   INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input, gates)
   SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
     FROM (${rows}) WHERE true
   ON CONFLICT (id) DO NOTHING`
-export const insertLeasedHolding = (rows: string) => `
+export const insertLeasedGated = (rows: string) => `
   INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
                    id, pos, lane_id, input, fence, session, gates)
   SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
@@ -77,8 +77,8 @@ export function prepareSubmits(
   const runTags = prepareRunTags(db)
   const bulkReady = prepareBulk(db, 3, insertReady)
   const bulkLeased = prepareBulk(db, 5, insertLeased)
-  const bulkReadyHolding = prepareBulk(db, 4, insertReadyHolding)
-  const bulkLeasedHolding = prepareBulk(db, 6, insertLeasedHolding)
+  const bulkReadyGated = prepareBulk(db, 4, insertReadyGated)
+  const bulkLeasedGated = prepareBulk(db, 6, insertLeasedGated)
   const bulkBlocked = prepareBulk(db, 5, insertBlocked)
 
   const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
@@ -102,8 +102,8 @@ export function prepareSubmits(
       needs.take(run, tick)
       return GATED
     }
-    if (run.reservation && run.dedupeKey !== null) tick.holding.set(run.id, null)
-    else if (run.reservation && enters) tick.holding.set(run.id, run.gates)
+    if (run.reservation && run.dedupeKey !== null) tick.gatedRuns.set(run.id, null)
+    else if (run.reservation && enters) tick.gatedRuns.set(run.id, run.gates)
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
@@ -122,16 +122,16 @@ export function prepareSubmits(
       return GATED
     }
     if (reservation) {
-      kind.leasedHolding.push(id, laneId, input, reservation.fence, reservation.session, stored)
-      tick.holding.set(id, run.gates)
-    } else kind.readyHolding.push(id, laneId, input, stored)
+      kind.leasedGated.push(id, laneId, input, reservation.fence, reservation.session, stored)
+      tick.gatedRuns.set(id, run.gates)
+    } else kind.readyGated.push(id, laneId, input, stored)
     return INSERTED
   }
 
   const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
     const kinds = createRunGroups()
     const verdicts = runs.map((run) =>
-      isPlainAtGates(run, tick.now)
+      hasNoOptionsButGates(run, tick.now)
         ? sort(run, kinds.of(run), tick, mayEnter)
         : submit(run, tick, mayEnter),
     )
@@ -140,8 +140,8 @@ export function prepareSubmits(
       const shared = [...sharedBy(kind.model), node, now]
       bulkReady(shared, kind.ready)
       bulkLeased([...shared, node, now], kind.leased)
-      bulkReadyHolding(shared, kind.readyHolding)
-      bulkLeasedHolding([...shared, node, now], kind.leasedHolding)
+      bulkReadyGated(shared, kind.readyGated)
+      bulkLeasedGated([...shared, node, now], kind.leasedGated)
       bulkBlocked([...shared, now + FIRST_RECHECK_MS], kind.blocked)
     }
     return verdicts

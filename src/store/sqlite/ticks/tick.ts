@@ -8,7 +8,7 @@ import type {
   TickResult,
 } from '../../port.ts'
 import { sortSignals } from '../../signals.ts'
-import { startsAfter } from '../../plain-runs.ts'
+import { startsAfter } from '../../run-options.ts'
 import type { Gates } from '../gates/admit.ts'
 import { orderInserts } from './insert-order.ts'
 import { prepareCancel } from './cancel.ts'
@@ -20,13 +20,13 @@ import type { Keys } from './submit-keys.ts'
 import type { Needs } from './needs.ts'
 import { prepareEmitSignals } from '../signals/emit-signals.ts'
 import { MINTED_BY, prepareSubmits } from './submit.ts'
-import { ascending, type Holding, startTick } from '../tick-state/tick-state.ts'
+import { ascending, type GatedRuns, startTick } from '../tick-state/tick-state.ts'
 
 export function prepareTick(
   db: Database,
-  parts: { gates: Gates; keys: Keys; needs: Needs; endings: AttemptEnds; holding: Holding },
+  parts: { gates: Gates; keys: Keys; needs: Needs; endings: AttemptEnds; gatedRuns: GatedRuns },
 ): (batch: TickBatch, now: number, inBulk: boolean) => TickResult {
-  const { gates, needs, endings, holding } = parts
+  const { gates, needs, endings, gatedRuns } = parts
   const submits = prepareSubmits(db, parts)
   const cancel = prepareCancel(db, parts)
   const claimAll = prepareClaims(db, prepareClaim(db))
@@ -35,7 +35,7 @@ export function prepareTick(
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
 
   return (batch, now, inBulk) => {
-    const tick = startTick(now, batch.node, { holding, inBulk })
+    const tick = startTick(now, batch.node, { gatedRuns, inBulk })
     // In bulk, an existing run is noticed when it is written.
     const isRepeated = (runs: readonly NewRun[]) =>
       !inBulk && runs.some(({ id }) => mintedBy.get(id) !== undefined)

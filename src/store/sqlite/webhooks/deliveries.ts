@@ -13,7 +13,7 @@ const ENDPOINTS = `
 export const DUE_DELIVERIES = `
   SELECT id, next_at AS nextAt FROM delivery
    WHERE webhook_id = ? AND state = 0 AND next_at <= ? ORDER BY next_at LIMIT ?`
-export const CLAIM = `
+export const CLAIM_DELIVERIES = `
   UPDATE delivery SET claim = :claim, attempts = attempts + 1, next_at = :until, last_at = :now
    WHERE id = :id
   RETURNING id, webhook_id AS webhookId, run_id AS runId, event, body, attempts, since`
@@ -71,7 +71,7 @@ export function prepareDeliveries(
 ): DeliveryChanges {
   const endpoints = db.prepare<[], Endpoint>(ENDPOINTS)
   const due = db.prepare<[number, number, number], { id: number; nextAt: number }>(DUE_DELIVERIES)
-  const take = db.prepare<[object], TakenRow>(CLAIM)
+  const take = db.prepare<[object], TakenRow>(CLAIM_DELIVERIES)
   const claimed = db.prepare<[number, number], { id: number; projectId: number }>(CLAIMED)
   const settle = db.prepare(SETTLE)
   const recordSuccess = db.prepare(RECORD_SUCCESS)

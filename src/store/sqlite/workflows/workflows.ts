@@ -6,14 +6,13 @@ import {
   type WorkflowBatch,
   type WorkflowTransition,
   type WorkflowRevision,
-  type WorkflowRecord,
   type WorkflowStore,
   StoreError,
 } from '../../port.ts'
 import type { Gates } from '../gates/admit.ts'
 import type { Audit } from '../audit/audit.ts'
 import { FINISH } from '../ticks/end.ts'
-import { FIND_WORKFLOW, type WorkflowRow, toWorkflow } from './workflow-queries.ts'
+import { type BeginWorkflows, prepareBeginWorkflows } from './begin-workflows.ts'
 import type { Keys } from '../ticks/submit-keys.ts'
 import type { Needs } from '../ticks/needs.ts'
 import { prepareEmitSignals } from '../signals/emit-signals.ts'
@@ -22,22 +21,6 @@ import { prepareSteps } from './steps.ts'
 import { byRankAndId, prepareSubmits } from '../ticks/submit.ts'
 import { ascending, parseGateIds, startTick, type TickState } from '../tick-state/tick-state.ts'
 
-/** By then the node that began the workflow has advanced it, or is dead. */
-export const FIRST_CHECK_MS = 1_000
-
-export const READY_TO_BEGIN = `
-  SELECT id AS runId, job_id AS jobId, retry_of AS retryOf FROM run
-   WHERE status = 0 AND lane_id = ? ORDER BY rank, pos LIMIT ?`
-/** No node, session or fence: a running workflow has no lease. */
-export const BEGIN_RUN = `
-  UPDATE run SET status = 1, started_at = ?, node = NULL, session = NULL, fence = NULL WHERE id = ?`
-export const BEGIN_WORKFLOW = `
-  INSERT INTO flow (run_id, job_id, wave, revision, node, began_at, look_at)
-  VALUES (?, ?, ?, 0, ?, ?, ?)`
-export const WAVE_OF = `SELECT wave FROM flow WHERE run_id = ? AND job_id = ?`
-export const NEXT_WAVE = `
-  INSERT INTO wave (job_id, last) VALUES (?, 1) ON CONFLICT (job_id) DO UPDATE SET last = last + 1
-  RETURNING last`
 export const ADVANCE_WORKFLOWS = `
   UPDATE flow SET revision = revision + 1, node = ?, look_at = ?, ended_at = ?
    WHERE run_id = ? AND revision = ? AND ended_at IS NULL`
@@ -50,12 +33,6 @@ export const PLACE_OF = `SELECT run_id AS runId, revision FROM flow WHERE run_id
 
 type Input<Name extends keyof WorkflowStore> = Parameters<WorkflowStore[Name]>[0]
 
-interface Ready {
-  readonly runId: number
-  readonly jobId: number
-  readonly retryOf: number | null
-}
-
 interface Held {
   readonly projectId: number
   readonly gates: string | null
@@ -63,7 +40,7 @@ interface Held {
 }
 
 export interface WorkflowOperations {
-  beginWorkflows(input: Input<'beginWorkflows'>, now: number): WorkflowRecord[]
+  readonly beginWorkflows: BeginWorkflows
   advanceWorkflows(batch: WorkflowBatch, now: number): AdvanceResult
   dirtyWorkflows(input: Input<'dirtyWorkflows'>, now: number): WorkflowRevision[]
 }
@@ -119,7 +96,7 @@ export function prepareWorkflows(
   }
 
   return {
-    beginWorkflows: prepareBegin(db),
+    beginWorkflows: prepareBeginWorkflows(db),
     dirtyWorkflows: prepareDirty(db),
     advanceWorkflows({ node, transitions }, now) {
       const tick = startTick(now, node)
@@ -142,31 +119,6 @@ export function prepareWorkflows(
         signals: sortSignals(tick.signals),
       }
     },
-  }
-}
-
-function prepareBegin(db: Database): WorkflowOperations['beginWorkflows'] {
-  const readyIn = db.prepare<[number, number], Ready>(READY_TO_BEGIN)
-  const beginRun = db.prepare(BEGIN_RUN)
-  const beginWorkflow = db.prepare(BEGIN_WORKFLOW)
-  const waveOf = db.prepare<[number, number], number>(WAVE_OF).pluck()
-  const nextWave = db.prepare<[number], number>(NEXT_WAVE).pluck()
-  const find = db.prepare<[number], WorkflowRow>(FIND_WORKFLOW)
-
-  const begin = ({ runId, jobId, retryOf }: Ready, node: number, now: number): WorkflowRecord => {
-    const repeated = retryOf === null ? undefined : waveOf.get(retryOf, jobId)
-    const wave = repeated ?? nextWave.get(jobId)
-    beginRun.run(now, runId)
-    beginWorkflow.run(runId, jobId, wave, node, now, now + FIRST_CHECK_MS)
-    return toWorkflow(find.get(runId) as WorkflowRow)
-  }
-
-  return ({ node, lanes, limit }, now) => {
-    const begun: WorkflowRecord[] = []
-    for (const lane of lanes) {
-      for (const run of readyIn.all(lane, limit - begun.length)) begun.push(begin(run, node, now))
-    }
-    return begun
   }
 }
 

@@ -1,5 +1,5 @@
 import { admit } from '../../../core/queue/gate.ts'
-import { startsAfter } from '../../plain-runs.ts'
+import { startsAfter } from '../../run-options.ts'
 import type { NewRun } from '../../port.ts'
 import { admitWithin, changeHolders, type GateView, lockAndReadGates } from './admit.ts'
 import type { Queryable } from '../connection/statement.ts'
@@ -11,14 +11,14 @@ export interface GateAdmission {
   /** The gate at which a run has to wait, when it is not its first. */
   readonly waitsAt: ReadonlyMap<number, number>
   /** Gates with waiting runs, to be processed again when everything is written. */
-  readonly lines: readonly number[]
+  readonly gatesToAdmit: readonly number[]
   readonly locked: Set<number>
 }
 
 export const NO_GATE_ADMISSION: GateAdmission = {
   passes: new Set(),
   waitsAt: new Map(),
-  lines: [],
+  gatesToAdmit: [],
   locked: new Set(),
 }
 
@@ -47,7 +47,7 @@ export async function decideAdmission(
     holders: view.holders - (places.get(view.id)?.length ?? 0),
   }))
   const admission = decide(gated, occupancy, { freed, now })
-  const taken = gated.flatMap(({ id, gates: held }) => (admission.passes.has(id) ? held : []))
+  const taken = gated.flatMap(({ id, gates: ofRun }) => (admission.passes.has(id) ? ofRun : []))
   changeHolders(tx, { taken, left: freed })
   return admission
 }
@@ -57,11 +57,11 @@ function decide(
   views: readonly GateView[],
   { freed, now }: { freed: readonly number[]; now: number | null },
 ): GateAdmission {
-  const lines = new Set(views.filter(({ hasWaiting }) => hasWaiting).map(({ id }) => id))
+  const gatesWithQueue = new Set(views.filter(({ hasWaiting }) => hasWaiting).map(({ id }) => id))
   // Only the store's clock knows whether a run with a due time is due yet.
   const [first, others] = divide(
     gated,
-    ({ dueAt, gates }) => dueAt === null && !gates.some((gate) => lines.has(gate)),
+    ({ dueAt, gates }) => dueAt === null && !gates.some((gate) => gatesWithQueue.has(gate)),
   )
   const candidates = first
     .map(({ id, rank, gates }) => ({ runId: id, rank, gates }))
@@ -74,7 +74,7 @@ function decide(
   return {
     passes: new Set(admitted),
     waitsAt: new Map(waiting.map(({ runId, gate }) => [runId, gate])),
-    lines: views
+    gatesToAdmit: views
       .filter(({ id, capacity, holders }) => touched.has(id) && holders < capacity)
       .map(({ id }) => id),
     locked: new Set(views.map(({ id }) => id)),
@@ -94,7 +94,7 @@ function divide<T>(items: readonly T[], belongs: (item: T) => boolean): [T[], T[
 /** Admits waiting runs; returns the lanes that received runs. */
 export function admitWaiting(
   tx: Queryable,
-  { locked, lines }: GateAdmission,
+  { locked, gatesToAdmit }: GateAdmission,
 ): Promise<Set<number>> {
-  return admitWithin(tx, locked, lines)
+  return admitWithin(tx, locked, gatesToAdmit)
 }
