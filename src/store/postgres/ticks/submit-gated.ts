@@ -3,7 +3,17 @@ import type { NewRun } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { GateAdmission } from '../gates/admit-new-runs.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
-import { type InsertResult, baseColumnsOf, RECHECK_MS, storedGates } from './submit.ts'
+import {
+  BASE_COLUMNS,
+  baseValuesOf,
+  type InputColumn,
+  insertBlockedRows,
+  insertLeaseRows,
+  insertReadyRows,
+  insertSpecs,
+  unnestFrom,
+} from './new-run-rows.ts'
+import { type InsertResult, RECHECK_MS, storedGates } from './submit.ts'
 
 /**
  * The spec of a run is inserted before the gates are locked, and only its state after that: ticks
@@ -14,47 +24,51 @@ const WRITE_SPECS = {
   name: 'write-specs',
   text: `
   WITH ${CLOCK},
-  fresh AS (
-    INSERT INTO run (id, created_at, timeout_ms, project_id, job_id, lane_id,
-                     minted_by, rank, policy, input, version, created_by, gates)
-    SELECT id, now, timeout_ms, project_id, job_id, lane_id,
-           $2::int, rank, policy, input, version, created_by, gates::int[]
-      FROM unnest(
-        $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[],
-        $9::text[], $10::text[], $11::int[], $12::int[], $13::text[])
-        AS t (id, project_id, job_id, lane_id, rank, timeout_ms, policy, input,
-              version, created_by, gates)
-     CROSS JOIN clock)
+  fresh AS (${insertSpecs(
+    `${unnestFrom(3, [...BASE_COLUMNS, ['gates', 'text']])} CROSS JOIN clock`,
+    { gates: 'gates::int[]' },
+  )})
   SELECT now FROM clock`,
 }
+const LEASED_COLUMNS: readonly InputColumn[] = [
+  ['id', 'bigint'],
+  ['project_id', 'int'],
+  ['lane_id', 'int'],
+  ['rank', 'smallint'],
+  ['gates', 'text'],
+  ['session', 'bigint'],
+  ['fence', 'bigint'],
+]
 const INSERT_LEASE_STATE = {
   name: 'place-leased',
   text: `
-  WITH ${CLOCK}
-  INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                     attempt, lost, claim_no, started_at, gates, keyed)
-  SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, gates::int[], false
-    FROM unnest($3::bigint[], $4::int[], $5::int[], $6::smallint[], $7::text[], $8::bigint[],
-                $9::bigint[])
-      AS t (id, project_id, lane_id, rank, gates, session, fence)
-   CROSS JOIN clock`,
+  WITH ${CLOCK} ${insertLeaseRows(`${unnestFrom(3, LEASED_COLUMNS)} CROSS JOIN clock`, {
+    gates: 'gates::int[]',
+    keyed: 'false',
+  })}`,
 }
+const READY_COLUMNS: readonly InputColumn[] = [
+  ['id', 'bigint'],
+  ['lane_id', 'int'],
+  ['rank', 'smallint'],
+]
 const INSERT_READY_STATE = {
   name: 'place-ready',
-  text: `
-  INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
-  SELECT lane_id, rank, id, id, 1, 0, 0
-    FROM unnest($1::bigint[], $2::int[], $3::smallint[]) AS t (id, lane_id, rank)`,
+  text: insertReadyRows(unnestFrom(1, READY_COLUMNS)),
 }
+const BLOCKED_COLUMNS: readonly InputColumn[] = [
+  ...READY_COLUMNS,
+  ['gates', 'text'],
+  ['gate_id', 'int'],
+]
 const INSERT_BLOCKED_STATE = {
   name: 'place-blocked',
   text: `
-  WITH ${CLOCK}
-  INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no, recheck_at)
-  SELECT id, gate_id, gates::int[], lane_id, rank, id, 1, 0, 0, now + ${RECHECK_MS}
-    FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::text[], $6::int[])
-      AS t (id, lane_id, rank, gates, gate_id)
-   CROSS JOIN clock`,
+  WITH ${CLOCK} ${insertBlockedRows(`${unnestFrom(2, BLOCKED_COLUMNS)} CROSS JOIN clock`, {
+    gateId: 'gate_id',
+    gates: 'gates::int[]',
+    recheckMs: String(RECHECK_MS),
+  })}`,
 }
 
 /** Whether the runs have no options but gates: then they can be inserted in two parts. */
@@ -74,9 +88,7 @@ export function writeSpecs(
   const answer = tx.query<{ now: number }>(WRITE_SPECS, [
     now,
     node,
-    ...baseColumnsOf(runs),
-    ints(runs.map((run) => run.version)),
-    ints(runs.map((run) => run.createdBy)),
+    ...baseValuesOf(runs),
     texts(runs.map(storedGates)),
   ])
   return reportedElsewhere(

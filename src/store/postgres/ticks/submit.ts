@@ -1,8 +1,18 @@
 import { hasNoOptions, startsAfter } from '../../run-options.ts'
 import type { NewRun, SubmitVerdict } from '../../port.ts'
-import { bigints, booleans, ints, smallints, texts } from '../connection/binary-arrays.ts'
+import { bigints, booleans, ints, texts } from '../connection/binary-arrays.ts'
 import { type GateAdmission, NO_GATE_ADMISSION } from '../gates/admit-new-runs.ts'
 import { addTags } from '../runs/run-tags.ts'
+import {
+  BASE_COLUMNS,
+  baseValuesOf,
+  type InputColumn,
+  insertBlockedRows,
+  insertLeaseRows,
+  insertReadyRows,
+  insertSpecs,
+  unnestFrom,
+} from './new-run-rows.ts'
 import { CLOCK, reportedElsewhere, type Queryable } from '../connection/statement.ts'
 
 export interface InsertResult {
@@ -17,6 +27,27 @@ export const RECHECK_MS = 30_000
 /** Like `RECHECK_MS`, for a run that starts after others: its submission may have missed their ends. */
 const NEEDS_RECHECK_MS = 1_000
 
+/** The columns of a run with any options, in the order of `valuesOf`. */
+const OPTION_COLUMNS: readonly InputColumn[] = [
+  ['due_at', 'bigint'],
+  ['retry_of', 'bigint'],
+  ['gates', 'text'],
+  ['dedupe_key', 'text'],
+  ['tags', 'text'],
+  ['session', 'bigint'],
+  ['fence', 'bigint'],
+  ['work', 'text'],
+]
+/** The decisions about a run, in the order of `decisionsOn`. */
+const DECISION_COLUMNS: readonly InputColumn[] = [
+  ['passes', 'boolean'],
+  ['waits_at', 'int'],
+  ['follows', 'boolean'],
+]
+const SUBMIT_COLUMNS = [...BASE_COLUMNS, ...OPTION_COLUMNS, ...DECISION_COLUMNS]
+/** The parameter after the columns: the number of runs. */
+const COUNT = 3 + SUBMIT_COLUMNS.length
+
 /**
  * Hot rows exist only for runs that were inserted, so a repeat changes nothing. The join of `fresh`
  * with `item` is between two lists in memory: no statistics can make another plan of it. State
@@ -24,22 +55,15 @@ const NEEDS_RECHECK_MS = 1_000
  */
 const submitText = (onConflict: string) => `
   WITH ${CLOCK},
-  item AS MATERIALIZED (
-    SELECT * FROM unnest(
-      $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[], $9::bigint[],
-      $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-      $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::text[], $22::boolean[], $23::int[],
-      $24::boolean[])
-      AS t (id, project_id, job_id, lane_id, rank, due_at, timeout_ms, retry_of, gates, dedupe_key,
-            policy, tags, input, session, fence, version, created_by, work, passes, waits_at,
-            follows)),
-  fresh AS (
-    INSERT INTO run (id, created_at, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
-                     minted_by, rank, gates, dedupe_key, policy, tags, input,
-                     version, created_by, work)
-    SELECT id, now, due_at, timeout_ms, retry_of, project_id, job_id, lane_id,
-           $2::int, rank, gates::int[], dedupe_key, policy, tags, input, version, created_by, work
-      FROM item CROSS JOIN clock ${onConflict}
+  item AS MATERIALIZED (SELECT * FROM ${unnestFrom(3, SUBMIT_COLUMNS)}),
+  fresh AS (${insertSpecs(`item CROSS JOIN clock ${onConflict}`, {
+    due_at: 'due_at',
+    retry_of: 'retry_of',
+    gates: 'gates::int[]',
+    dedupe_key: 'dedupe_key',
+    tags: 'tags',
+    work: 'work',
+  })}
     RETURNING id, project_id, lane_id, rank, due_at, gates, dedupe_key IS NOT NULL AS keyed),
   placed AS MATERIALIZED (
     SELECT fresh.*, session, fence, now, waits_at, follows,
@@ -49,25 +73,19 @@ const submitText = (onConflict: string) => `
                 WHEN session IS NOT NULL THEN 1
                 ELSE 0 END AS state
       FROM fresh JOIN item USING (id) CROSS JOIN clock),
-  to_ready AS (
-    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
-    SELECT lane_id, rank, id, id, 1, 0, 0 FROM placed WHERE state = 0),
-  to_lease AS (
-    INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                       attempt, lost, claim_no, started_at, gates, keyed)
-    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, gates, keyed
-      FROM placed WHERE state = 1),
+  to_ready AS (${insertReadyRows('placed WHERE state = 0')}),
+  to_lease AS (${insertLeaseRows('placed WHERE state = 1', { gates: 'gates', keyed: 'keyed' })}),
   to_timer AS (
     INSERT INTO timer (due_at, run_id, lane_id, rank, attempt, lost, claim_no, gated)
     SELECT due_at, id, lane_id, rank, 1, 0, 0, gates IS NOT NULL FROM placed WHERE state = 2),
-  to_blocked AS (
-    INSERT INTO blocked (run_id, gate_id, gates, lane_id, rank, pos, attempt, lost, claim_no, recheck_at)
-    SELECT id, CASE WHEN follows THEN NULL ELSE coalesce(waits_at, gates[1]) END,
-           coalesce(gates, '{}'), lane_id, rank, id, 1, 0, 0,
-           now + CASE WHEN follows THEN ${NEEDS_RECHECK_MS} ELSE ${RECHECK_MS} END
-      FROM placed WHERE state = 3)
+  to_blocked AS (${insertBlockedRows('placed WHERE state = 3', {
+    gateId: 'CASE WHEN follows THEN NULL ELSE coalesce(waits_at, gates[1]) END',
+    gates: `coalesce(gates, '{}')`,
+    recheckMs: `CASE WHEN follows THEN ${NEEDS_RECHECK_MS} ELSE ${RECHECK_MS} END`,
+  })})
   SELECT clock.now,
-         CASE WHEN count(id) < $21::int THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
+         CASE WHEN count(id) < $${COUNT}::int
+              THEN array_agg(id) FILTER (WHERE id IS NOT NULL) END AS inserted,
          count(id)::int AS count,
          min(due_at) FILTER (WHERE state = 2) AS "nextDueAt"
     FROM clock LEFT JOIN placed ON true
@@ -83,25 +101,13 @@ export const SUBMIT_WITHOUT_OPTIONS = {
   text: `
   WITH ${CLOCK},
   item AS MATERIALIZED (
-    SELECT * FROM unnest(
-      $3::bigint[], $4::int[], $5::int[], $6::int[], $7::smallint[], $8::bigint[],
-      $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::int[], $14::int[])
-      AS t (id, project_id, job_id, lane_id, rank, timeout_ms, policy, input, session, fence,
-            version, created_by)),
-  fresh AS (
-    INSERT INTO run (id, created_at, timeout_ms, project_id, job_id, lane_id,
-                     minted_by, rank, policy, input, version, created_by)
-    SELECT id, now, timeout_ms, project_id, job_id, lane_id,
-           $2::int, rank, policy, input, version, created_by
-      FROM item CROSS JOIN clock),
-  to_ready AS (
-    INSERT INTO ready (lane_id, rank, pos, run_id, attempt, lost, claim_no)
-    SELECT lane_id, rank, id, id, 1, 0, 0 FROM item WHERE session IS NULL),
-  to_lease AS (
-    INSERT INTO lease (run_id, fence, node, session, project_id, lane_id, rank, pos,
-                       attempt, lost, claim_no, started_at, keyed)
-    SELECT id, fence, $2::int, session, project_id, lane_id, rank, id, 1, 0, 1, now, false
-      FROM item CROSS JOIN clock WHERE session IS NOT NULL)
+    SELECT * FROM ${unnestFrom(3, [...BASE_COLUMNS, ['session', 'bigint'], ['fence', 'bigint']])}),
+  fresh AS (${insertSpecs('item CROSS JOIN clock')}),
+  to_ready AS (${insertReadyRows('item WHERE session IS NULL')}),
+  to_lease AS (${insertLeaseRows('item CROSS JOIN clock WHERE session IS NOT NULL', {
+    gates: 'NULL::int[]',
+    keyed: 'false',
+  })})
   SELECT now FROM clock`,
 }
 
@@ -126,7 +132,7 @@ export function insertRuns(
 ): Promise<InsertResult> {
   if (assumeNew && runs.every(hasNoOptions)) return insertWithoutOptions(tx, now, node, runs)
   const statement = assumeNew ? SUBMIT : SUBMIT_AGAIN
-  const values = [now, node, ...columnsOf(runs), runs.length, ...columnsAt(admission, runs)]
+  const values = [now, node, ...valuesOf(runs), ...decisionsOn(runs, admission), runs.length]
   const answer = tx.query<SubmittedRow>(statement, values)
   addTags(tx, node, runs)
   return reportedElsewhere(
@@ -147,59 +153,35 @@ function insertWithoutOptions(
   const answer = tx.query<{ now: number }>(SUBMIT_WITHOUT_OPTIONS, [
     now,
     node,
-    ...baseColumnsOf(runs),
+    ...baseValuesOf(runs),
     bigints(runs.map((run) => run.reservation?.session ?? null)),
     bigints(runs.map((run) => run.reservation?.fence ?? null)),
-    ints(runs.map((run) => run.version)),
-    ints(runs.map((run) => run.createdBy)),
   ])
   return reportedElsewhere(
     answer.then(([row]) => ({ now: row!.now, inserted: null, nextDueAt: null })),
   )
 }
 
-/** The columns of a run without options, in the order of the statements for such runs. */
-export function baseColumnsOf(runs: readonly NewRun[]): unknown[] {
-  return [
-    bigints(runs.map((run) => run.id)),
-    ints(runs.map((run) => run.projectId)),
-    ints(runs.map((run) => run.jobId)),
-    ints(runs.map((run) => run.laneId)),
-    smallints(runs.map((run) => run.rank)),
-    bigints(runs.map((run) => run.timeoutMs)),
-    texts(runs.map((run) => run.policy)),
-    texts(runs.map((run) => run.input)),
-  ]
-}
-
-function columnsOf(runs: readonly NewRun[]): unknown[] {
-  return [
-    bigints(runs.map((run) => run.id)),
-    ints(runs.map((run) => run.projectId)),
-    ints(runs.map((run) => run.jobId)),
-    ints(runs.map((run) => run.laneId)),
-    smallints(runs.map((run) => run.rank)),
+function valuesOf(runs: readonly NewRun[]): unknown[] {
+  const values = baseValuesOf(runs)
+  values.push(
     bigints(runs.map((run) => run.dueAt)),
-    bigints(runs.map((run) => run.timeoutMs)),
     bigints(runs.map((run) => run.retryOf)),
     texts(runs.map(storedGates)),
     texts(runs.map((run) => run.dedupeKey)),
-    texts(runs.map((run) => run.policy)),
     texts(runs.map((run) => run.tags)),
-    texts(runs.map((run) => run.input)),
     bigints(runs.map((run) => run.reservation?.session ?? null)),
     bigints(runs.map((run) => run.reservation?.fence ?? null)),
-    ints(runs.map((run) => run.version)),
-    ints(runs.map((run) => run.createdBy)),
     texts(runs.map((run) => run.work)),
-  ]
+  )
+  return values
 }
 
 export function storedGates({ gates }: NewRun): string | null {
   return gates.length === 0 ? null : `{${gates.join()}}`
 }
 
-function columnsAt({ passes, waitsAt }: GateAdmission, runs: readonly NewRun[]): unknown[] {
+function decisionsOn(runs: readonly NewRun[], { passes, waitsAt }: GateAdmission): unknown[] {
   return [
     booleans(runs.map(({ id }) => passes.has(id) || null)),
     ints(runs.map(({ id }) => waitsAt.get(id) ?? null)),

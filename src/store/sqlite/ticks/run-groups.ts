@@ -33,7 +33,7 @@ export function createRunGroups() {
   }
 }
 
-/** The values that runs of one group share, in the order of `SHARED`. */
+/** The values that runs of one group share, in the order of `SHARED_COLUMNS`. */
 export function sharedBy(run: NewRun): unknown[] {
   const { projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy } = run
   return [projectId, jobId, rank, dueAt, timeoutMs, policy, version, createdBy]

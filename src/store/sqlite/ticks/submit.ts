@@ -3,18 +3,46 @@ import { STATE_CODE } from '../../../core/run/run-state.ts'
 import { hasNoOptionsButGates, startsAfter } from '../../run-options.ts'
 import { type NewRun, StoreError, type SubmitVerdict } from '../../port.ts'
 import { FIRST_RECHECK_MS, type Gates } from '../gates/admit.ts'
-import { prepareBulk } from '../connection/bulk.ts'
+import { type Bulk, prepareBulk } from '../connection/bulk.ts'
 import type { Keys } from './submit-keys.ts'
 import { NEEDS_RECHECK_MS, type Needs } from './needs.ts'
 import { prepareRunTags } from '../runs/run-tags.ts'
 import { createRunGroups, type RunGroup, sharedBy } from './run-groups.ts'
 import { trackNextDue, type TickState } from '../tick-state/tick-state.ts'
 
+/** All columns that a new run may have, in the order of `insertAny`. */
+const COLUMNS = [
+  'id',
+  'status',
+  'project_id',
+  'job_id',
+  'lane_id',
+  'rank',
+  'pos',
+  'minted_by',
+  'created_at',
+  'claim_no',
+  'fence',
+  'node',
+  'session',
+  'due_at',
+  'timer_at',
+  'gate_id',
+  'recheck_at',
+  'started_at',
+  'timeout_ms',
+  'retry_of',
+  'version',
+  'created_by',
+  'gates',
+  'dedupe_key',
+  'policy',
+  'work',
+  'tags',
+  'input',
+]
 export const INSERT_RUN = `
-  INSERT INTO run (id, status, project_id, job_id, lane_id, rank, pos, minted_by, created_at,
-                   claim_no, fence, node, session, due_at, timer_at, gate_id, recheck_at, started_at,
-                   timeout_ms, retry_of, version, created_by, gates, dedupe_key, policy, work, tags, input)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO run (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
   ON CONFLICT (id) DO NOTHING`
 
 /**
@@ -22,36 +50,63 @@ export const INSERT_RUN = `
  * their lanes, of which a job may have many) is bound once per statement: binding a value costs as
  * much as writing it, even a null. Schedules that fire together share their time as well.
  */
-const SHARED = `project_id, job_id, rank, due_at, timeout_ms, policy, version, created_by, minted_by, created_at`
-export const insertReady = (rows: string) => `
-  INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3 FROM (${rows}) WHERE true
-  ON CONFLICT (id) DO NOTHING`
-export const insertLeased = (rows: string) => `
-  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
-                   id, pos, lane_id, input, fence, session)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
-    FROM (${rows}) WHERE true
-  ON CONFLICT (id) DO NOTHING`
-/** The same for runs that hold gates, given in the last column. */
-export const insertReadyGated = (rows: string) => `
-  INSERT INTO run (status, ${SHARED}, id, pos, lane_id, input, gates)
-  SELECT 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4
-    FROM (${rows}) WHERE true
-  ON CONFLICT (id) DO NOTHING`
-export const insertLeasedGated = (rows: string) => `
-  INSERT INTO run (status, claim_no, ${SHARED}, node, started_at,
-                   id, pos, lane_id, input, fence, session, gates)
-  SELECT 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-         column1, column1, column2, column3, column4, column5, column6
-    FROM (${rows}) WHERE true
-  ON CONFLICT (id) DO NOTHING`
-/** The same for blocked runs: the last column is the gate they wait at. */
-export const insertBlocked = (rows: string) => `
-  INSERT INTO run (status, ${SHARED}, recheck_at, id, pos, lane_id, input, gates, gate_id)
-  SELECT 3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, column1, column1, column2, column3, column4, column5
-    FROM (${rows}) WHERE true
-  ON CONFLICT (id) DO NOTHING`
+const SHARED_COLUMNS = [
+  'project_id',
+  'job_id',
+  'rank',
+  'due_at',
+  'timeout_ms',
+  'policy',
+  'version',
+  'created_by',
+  'minted_by',
+  'created_at',
+]
+
+interface GroupInsert {
+  /** Columns with the same value in every run. */
+  readonly fixed: Readonly<Record<string, number>>
+  /** Columns that the runs of one statement share, besides `SHARED_COLUMNS`. */
+  readonly shared?: readonly string[]
+  /** Columns of each run, after its id, which is its position as well. */
+  readonly ofRun: readonly string[]
+}
+
+/** Prepares the insertion of runs of one group into one state. */
+function prepareGroupInsert(db: Database, { fixed, shared = [], ofRun }: GroupInsert): Bulk {
+  const bound = [...SHARED_COLUMNS, ...shared]
+  const columns = [...Object.keys(fixed), ...bound, 'id', 'pos', ...ofRun]
+  const values = [
+    ...Object.values(fixed),
+    ...bound.map(() => '?'),
+    'column1',
+    'column1',
+    ...ofRun.map((_, index) => `column${index + 2}`),
+  ]
+  return prepareBulk(
+    db,
+    1 + ofRun.length,
+    (rows) => `
+  INSERT INTO run (${columns.join(', ')}) SELECT ${values.join(', ')} FROM (${rows}) WHERE true
+  ON CONFLICT (id) DO NOTHING`,
+  )
+}
+
+const READY: GroupInsert = { fixed: { status: STATE_CODE.ready }, ofRun: ['lane_id', 'input'] }
+const LEASED: GroupInsert = {
+  fixed: { status: STATE_CODE.running, claim_no: 1 },
+  shared: ['node', 'started_at'],
+  ofRun: ['lane_id', 'input', 'fence', 'session'],
+}
+/** The same for runs that hold gates. */
+const READY_GATED: GroupInsert = { ...READY, ofRun: [...READY.ofRun, 'gates'] }
+const LEASED_GATED: GroupInsert = { ...LEASED, ofRun: [...LEASED.ofRun, 'gates'] }
+/** For runs that wait at the gate `gate_id`. */
+const BLOCKED: GroupInsert = {
+  fixed: { status: STATE_CODE.blocked },
+  shared: ['recheck_at'],
+  ofRun: ['lane_id', 'input', 'gates', 'gate_id'],
+}
 
 export const MINTED_BY = `SELECT minted_by FROM run WHERE id = ?`
 
@@ -75,11 +130,11 @@ export function prepareSubmits(
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
   const runTags = prepareRunTags(db)
-  const bulkReady = prepareBulk(db, 3, insertReady)
-  const bulkLeased = prepareBulk(db, 5, insertLeased)
-  const bulkReadyGated = prepareBulk(db, 4, insertReadyGated)
-  const bulkLeasedGated = prepareBulk(db, 6, insertLeasedGated)
-  const bulkBlocked = prepareBulk(db, 5, insertBlocked)
+  const insertReady = prepareGroupInsert(db, READY)
+  const insertLeased = prepareGroupInsert(db, LEASED)
+  const insertReadyGated = prepareGroupInsert(db, READY_GATED)
+  const insertLeasedGated = prepareGroupInsert(db, LEASED_GATED)
+  const insertBlocked = prepareGroupInsert(db, BLOCKED)
 
   const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
     const unknown = tick.unknown.get(run.id)
@@ -107,42 +162,47 @@ export function prepareSubmits(
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
-  const sort = (run: NewRun, kind: RunGroup, tick: TickState, mayEnter: boolean): SubmitVerdict => {
+  const addToGroup = (
+    run: NewRun,
+    group: RunGroup,
+    tick: TickState,
+    mayEnter: boolean,
+  ): SubmitVerdict => {
     const { id, laneId, input, reservation } = run
     const [first] = run.gates
     if (first === undefined) {
-      if (reservation) kind.leased.push(id, laneId, input, reservation.fence, reservation.session)
-      else kind.ready.push(id, laneId, input)
+      if (reservation) group.leased.push(id, laneId, input, reservation.fence, reservation.session)
+      else group.ready.push(id, laneId, input)
       return INSERTED
     }
     const stored = storedGates(run.gates)
     if (!mayEnter || !gates.enter(run.gates, tick)) {
-      kind.blocked.push(id, laneId, input, stored, first)
+      group.blocked.push(id, laneId, input, stored, first)
       tick.touched.add(first)
       return GATED
     }
     if (reservation) {
-      kind.leasedGated.push(id, laneId, input, reservation.fence, reservation.session, stored)
+      group.leasedGated.push(id, laneId, input, reservation.fence, reservation.session, stored)
       tick.gatedRuns.set(id, run.gates)
-    } else kind.readyGated.push(id, laneId, input, stored)
+    } else group.readyGated.push(id, laneId, input, stored)
     return INSERTED
   }
 
   const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
-    const kinds = createRunGroups()
+    const groups = createRunGroups()
     const verdicts = runs.map((run) =>
       hasNoOptionsButGates(run, tick.now)
-        ? sort(run, kinds.of(run), tick, mayEnter)
+        ? addToGroup(run, groups.of(run), tick, mayEnter)
         : submit(run, tick, mayEnter),
     )
     const { now, node } = tick
-    for (const kind of kinds.all()) {
-      const shared = [...sharedBy(kind.model), node, now]
-      bulkReady(shared, kind.ready)
-      bulkLeased([...shared, node, now], kind.leased)
-      bulkReadyGated(shared, kind.readyGated)
-      bulkLeasedGated([...shared, node, now], kind.leasedGated)
-      bulkBlocked([...shared, now + FIRST_RECHECK_MS], kind.blocked)
+    for (const group of groups.all()) {
+      const shared = [...sharedBy(group.model), node, now]
+      insertReady(shared, group.ready)
+      insertLeased([...shared, node, now], group.leased)
+      insertReadyGated(shared, group.readyGated)
+      insertLeasedGated([...shared, node, now], group.leasedGated)
+      insertBlocked([...shared, now + FIRST_RECHECK_MS], group.blocked)
     }
     return verdicts
   }
