@@ -3,22 +3,15 @@ import type { Store } from '../port.ts'
 import { type OperationCall, callInline } from './engine/call.ts'
 import { IN_MEMORY, openReader } from './connection/connection.ts'
 import { type SqliteEngine, type EngineOptions, openEngine } from './engine/engine.ts'
-import { guarded, prepareQueries } from './engine/queries.ts'
+import { guarded, prepareQueries, type QueryOperations } from './engine/queries.ts'
 import type { FatalStoreError } from './connection/store-errors.ts'
 import { freeBytesAt, realPath } from './connection/file-system.ts'
 import { createInspector } from './files/inspector.ts'
-import { createReaders, type ReadCall } from './threads/readers.ts'
+import { createReaders } from './threads/readers.ts'
 import { startThread } from './threads/thread.ts'
 import { createTransactions } from './connection/transaction.ts'
 import { createHealth, type SqliteHealth } from './health/health.ts'
-import {
-  type CommandName,
-  COMMANDS,
-  isListQuery,
-  QUERIES,
-  type QueryName,
-  type QueryOperations,
-} from './operations/operations.ts'
+import { createOperations, type QueryCall, type Runners } from './operations/operations.ts'
 
 export { type SqliteEngine, type EngineOptions, openEngine } from './engine/engine.ts'
 export { FatalStoreError, isFatal } from './connection/store-errors.ts'
@@ -123,62 +116,55 @@ type Fact = 'version' | 'ticksInFlight' | 'tickCap'
 interface Parts extends Pick<Store, Fact | 'close' | 'expectClock'> {
   readonly call: OperationCall
   readonly queries?: QueryOperations | undefined
-  readonly readCall?: ReadCall | undefined
+  readonly readCall?: QueryCall | undefined
   readonly path: string
   readonly health?: SqliteHealth | undefined
 }
 
-function toStore({ call: reach, queries, readCall, path, health, ...facts }: Parts): Store {
+function toStore({ call, queries, readCall, path, health, ...facts }: Parts): Store {
   const isFile = path !== IN_MEMORY
-  const call: OperationCall = health
-    ? async (operation, ...args) => {
-        health.require()
-        return reach(operation, ...args)
-      }
-    : reach
+  const run = createRunners({ call, queries, readCall, health })
   return {
     kind: 'sqlite',
     location: isFile ? realPath(path) : 'memory',
     ...facts,
 
-    ...commandsOf(call),
-    ...queriesOf({ call, queries, readCall, health }),
+    ...createOperations(run),
     inspect: isFile && health ? createInspector(path, health) : async () => {},
     freeBytes: async () => (isFile ? freeBytesAt(path) : null),
     maintain: async (input) => {
-      for (let batch = 0; batch < MAX_BATCHES && (await call('maintain', input)); batch += 1);
+      for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
+        const isUnfinished = await run.command('maintain', input)
+        if (!isUnfinished) return
+      }
     },
   }
 }
 
-function commandsOf(call: OperationCall): Pick<Store, Exclude<CommandName, 'maintain'>> {
-  const send = call as (name: CommandName, ...args: readonly unknown[]) => Promise<unknown>
-  const toCommand = (name: CommandName) => [name, (...args: unknown[]) => send(name, ...args)]
-  return Object.fromEntries(COMMANDS.map(toCommand)) as Pick<Store, CommandName>
-}
-
-/**
- * Queries run in a reader thread or on a separate connection where there is one, otherwise in the
- * writer's queue.
- */
-function queriesOf({
+/** Once one connection has met damage, no operation runs on any of them. */
+function createRunners({
   call,
-  queries: local,
+  queries,
   readCall,
   health,
-}: Pick<Parts, 'call' | 'queries' | 'readCall' | 'health'>): Pick<Store, QueryName> {
-  const pass = (name: QueryName) => {
-    const reader = isListQuery(name) ? readCall : undefined
-    const operation = local?.[name] as ((...args: unknown[]) => unknown) | undefined
-    const ask = (reader ?? call) as (name: QueryName, ...args: unknown[]) => Promise<unknown>
-    const isHere = operation && !reader
-    return [
-      name,
-      async (...args: unknown[]) => {
+}: Pick<Parts, 'call' | 'queries' | 'readCall' | 'health'>): Runners {
+  const command: OperationCall = health
+    ? async (operation, ...args) => {
+        health.require()
+        return call(operation, ...args)
+      }
+    : call
+  const lookup: QueryCall = queries
+    ? async (operation, ...args) => {
         health?.require()
-        return isHere ? operation(...args) : ask(name, ...args)
-      },
-    ]
-  }
-  return Object.fromEntries(QUERIES.map(pass)) as Pick<Store, QueryName>
+        return (queries[operation] as (...given: typeof args) => never)(...args)
+      }
+    : command
+  const list: QueryCall = readCall
+    ? async (operation, ...args) => {
+        health?.require()
+        return readCall(operation, ...args)
+      }
+    : lookup
+  return { command, lookup, list }
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry, AuditRecord, AuditStore } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const ADD_AUDIT = `
   INSERT INTO audit (at, project_id, actor, action, target, detail, request, address)

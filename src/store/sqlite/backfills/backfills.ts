@@ -15,7 +15,7 @@ import type { Needs } from '../ticks/needs.ts'
 import { parseRuns } from '../schedules/schedule-row.ts'
 import { prepareSubmits } from '../ticks/submit.ts'
 import { ascending, startTick } from '../tick-state/tick-state.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const COLUMNS = `
   id, project_id AS projectId, schedule_id AS scheduleId, version, state, spec, place AS processedUntil,

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { BlobRow, BlobRows } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const PUT_BLOB = `
   INSERT INTO blob (key, written_at, bytes) VALUES (?, ?, ?)

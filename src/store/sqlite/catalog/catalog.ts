@@ -3,7 +3,7 @@ import { PunctualError } from '../../../core/errors.ts'
 import { type Lane, laneKey, type LaneSpec } from '../../../core/queue/lane.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import type { CatalogStore, RunQueries } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const FIND_PROJECT = `SELECT id FROM project WHERE name = ?`
 const ADD_PROJECT = `INSERT INTO project (name) VALUES (?)`

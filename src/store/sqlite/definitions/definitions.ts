@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Followers } from '../followers/followers.ts'
 import { prepareSetHooks } from './hooks.ts'
 import type { ScheduleChanges } from '../schedules/schedules.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const IN_FORCE = `
   SELECT job.id, job.version, (SELECT max(version) FROM job_version WHERE job_id = job.id) AS latest,

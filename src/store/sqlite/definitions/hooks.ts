@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { JobStore } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const DROP_HOOKS = `DELETE FROM hook WHERE job_id = ?`
 const ADD_HOOK = `INSERT OR IGNORE INTO hook (project_id, name, job_id) VALUES (?, ?, ?)`

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { JobStore, NumberedJob } from '../../port.ts'
 import { type JobRow, selectJob, toJobRecord } from './definitions.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 /** For callers that know jobs by number: with the project, and the time of the first definition. */
 const NUMBERED = selectJob(`, job.project_id AS projectId,

@@ -1,5 +1,5 @@
 import type { SqliteEngine } from './engine.ts'
-import type { OperationName, Operations } from '../operations/operations.ts'
+import type { OperationName, Operations } from './engine-operations.ts'
 
 /** Calls a store operation, whichever thread runs it. */
 export type OperationCall = <Name extends OperationName>(

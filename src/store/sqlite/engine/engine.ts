@@ -8,7 +8,7 @@ import { openDatabase, type OpenOptions } from '../files/open-database.ts'
 import { systemNow } from '../connection/system-clock.ts'
 import { createTransactions } from '../connection/transaction.ts'
 import { ignoringErrors, prepareOperations } from './prepare-operations.ts'
-import type { Operations } from '../operations/operations.ts'
+import type { Operations } from './engine-operations.ts'
 
 export interface EngineOptions extends OpenOptions {
   /** Wall time, for rows and timers. */

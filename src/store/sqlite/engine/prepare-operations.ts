@@ -29,7 +29,7 @@ import { type Needs, prepareNeeds } from '../ticks/needs.ts'
 import { prepareNodes } from '../nodes/nodes.ts'
 import { preparePromote } from '../sweeps/promote.ts'
 import { preparePrune } from '../maintenance/prune.ts'
-import { guarded, prepareQueries } from './queries.ts'
+import { guarded, prepareQueries, type QueryName } from './queries.ts'
 import { prepareRecheck } from '../sweeps/recheck.ts'
 import { prepareRewind } from '../schedules/rewind.ts'
 import { prepareSessions } from '../sessions/sessions.ts'
@@ -37,7 +37,7 @@ import type { GatedRuns } from '../tick-state/tick-state.ts'
 import { prepareTick } from '../ticks/tick.ts'
 import { type Transactions } from '../connection/transaction.ts'
 import { prepareMaintenance } from '../maintenance/maintain.ts'
-import type { CommandName, Operations } from '../operations/operations.ts'
+import type { OperationName, Operations } from './engine-operations.ts'
 import type {
   BackfillStore,
   BlobRows,
@@ -87,7 +87,7 @@ interface Shared extends EngineParts, Pick<Transactions, 'read' | 'write' | 'wri
 }
 
 /** The operations of a port that use the writing connection. */
-type CommandsOf<Port> = Pick<Operations, Extract<keyof Port, CommandName>>
+type CommandsOf<Port> = Pick<Operations, Exclude<Extract<keyof Port, OperationName>, QueryName>>
 
 /** Prepares the statements of every operation on the writing connection. */
 export function prepareOperations(db: Database, parts: EngineParts): Operations {

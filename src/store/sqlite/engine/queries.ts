@@ -24,10 +24,13 @@ import { prepareSessionQueries } from '../sessions/sessions.ts'
 import { prepareTokenQueries } from '../tokens/tokens.ts'
 import type { Transactions } from '../connection/transaction.ts'
 import { prepareWaitQueries } from '../runs/waiting.ts'
-import { QUERIES, type QueryName, type QueryOperations } from '../operations/operations.ts'
+import type { Operations } from './engine-operations.ts'
+
+export type QueryName = keyof ReturnType<typeof prepareQueries>
+export type QueryOperations = Pick<Operations, QueryName>
 
 /** The read operations, on any connection that may read: they never write. */
-export function prepareQueries(db: Database): QueryOperations {
+export function prepareQueries(db: Database) {
   return {
     ...prepareRunQueries(db),
     searchRuns: prepareSearchRuns(db),
@@ -58,9 +61,9 @@ export function prepareQueries(db: Database): QueryOperations {
 
 /** The same operations, each run through `read`. */
 export function guarded(queries: QueryOperations, read: Transactions['read']): QueryOperations {
-  const pass = (name: QueryName) => {
-    const operation = queries[name] as (...args: unknown[]) => unknown
-    return [name, (...args: unknown[]) => read(() => operation(...args))]
-  }
-  return Object.fromEntries(QUERIES.map(pass)) as QueryOperations
+  const pass = ([name, operation]: [string, (...args: never[]) => unknown]) => [
+    name,
+    (...args: never[]) => read(() => operation(...args)),
+  ]
+  return Object.fromEntries(Object.entries(queries).map(pass)) as QueryOperations
 }

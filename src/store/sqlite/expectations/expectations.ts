@@ -9,7 +9,7 @@ import type {
 } from '../../port.ts'
 import type { NewExpectation } from '../../settle-schedule.ts'
 import { ADD_EVENT } from '../webhooks/outbox.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const COLUMNS = `run_id AS runId, version, look_at AS checkAt, terms`
 export const NEXT_EXPECTATION = `SELECT look_at FROM expectation ORDER BY look_at LIMIT 1`

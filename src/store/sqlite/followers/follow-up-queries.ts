@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type FinalState, stateOfCode } from '../../../core/run/run-state.ts'
 import type { FollowStore, FollowUpRecord } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const COLUMNS = `
   source_run_id AS sourceRunId, job_id AS jobId, project_id AS projectId,

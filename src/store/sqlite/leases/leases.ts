@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Lease, SweepStore } from '../../port.ts'
 import type { AttemptEnds } from '../ticks/end.ts'
 import { LEASE_COLUMNS, type LeaseRow, toLease } from './lease-row.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const OWNED_BY = `
   SELECT ${LEASE_COLUMNS} FROM run WHERE status = 1 AND node = ? AND id > ? ORDER BY id LIMIT ?`

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { LogChunk, LogEnd, LogStore, LogVerdict, StoredChunk } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const IS_UNDER_WAY = `SELECT 1 FROM run WHERE id = ? AND status = 1 AND fence = ?`
 export const LAST_CHUNK = `

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { LaneHead, SweepStore } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 /** Seeks from lane to lane: the cost depends on the number of lanes, not of runs. */
 export const NEXT_HEAD = `

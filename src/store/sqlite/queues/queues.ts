@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Bucket, Rate } from '../../../core/queue/rate.ts'
 import type { QueueRecord, QueueStore } from '../../port.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const PUT_QUEUE = `
   INSERT INTO queue (project_id, name, paused, default_timeout_ms, max_timeout_ms,

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { RunOrigin, RunQueries } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const COLUMNS = (of: Partial<Record<keyof RunOrigin, string>>) =>
   (['scheduleId', 'backfillId', 'afterRunId', 'workflowRunId'] as const)

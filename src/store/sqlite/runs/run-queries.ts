@@ -7,7 +7,7 @@ import {
   stateOfCode,
 } from '../../../core/run/run-state.ts'
 import type { AttemptRecord, RunListFilter, RunQueries, RunRecord } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 import { parseGateIds } from '../tick-state/tick-state.ts'
 
 /** While a run is under way, its worker is found through the session that holds it. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { STATE_CODE } from '../../../core/run/run-state.ts'
 import type { GateRecord, WaitQueries } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const WAITING = `
   SELECT status, lane_id AS laneId, rank, pos, timer_at AS timerAt, gate_id AS gateId

@@ -3,7 +3,7 @@ import { hasRun, outcomeOfCode } from '../../../core/schedule/firing/occurrence.
 import { STATE_CODE } from '../../../core/run/run-state.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../../port.ts'
 import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const DUE_SCHEDULES = `
   SELECT ${SCHEDULE_COLUMNS} FROM schedule

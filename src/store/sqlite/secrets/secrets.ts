@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { SealedSecret, SecretKeyRecord, SecretRecord, SecretStore } from '../../port.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const STORE_KEY = `INSERT INTO secret_key (id, "check") VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 const RECORD = `

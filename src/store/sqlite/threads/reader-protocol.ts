@@ -1,10 +1,10 @@
 import type { WireFailure } from '../connection/store-errors.ts'
-import type { ListQueryName } from '../operations/operations.ts'
+import type { QueryName } from '../engine/queries.ts'
 
 /** Messages between the store and a reader thread. */
 export interface ReadRequest {
   readonly id: number
-  readonly operation: ListQueryName | 'close'
+  readonly operation: QueryName | 'close'
   readonly args: readonly unknown[]
 }
 

@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads'
 import { StoreError } from '../../port.ts'
 import { type FatalStoreError, fromWire } from '../connection/store-errors.ts'
 import type { ReadMessage, ReadRequest } from './reader-protocol.ts'
-import type { ListQueryName, Operations } from '../operations/operations.ts'
+import type { QueryName, QueryOperations } from '../engine/queries.ts'
 
-export type ReadCall = <Name extends ListQueryName>(
+export type ReadCall = <Name extends QueryName>(
   operation: Name,
-  ...args: Parameters<Operations[Name]>
-) => Promise<ReturnType<Operations[Name]>>
+  ...args: Parameters<QueryOperations[Name]>
+) => Promise<ReturnType<QueryOperations[Name]>>
 
 /** Threads with read-only connections, started when the first list is asked for. */
 export interface Readers {
@@ -82,7 +82,7 @@ export function createReaders({ path, count, onFatal }: ReadersOptions): Readers
     return start()
   }
 
-  const request = (operation: ListQueryName, args: readonly unknown[]): Promise<unknown> => {
+  const request = (operation: QueryName, args: readonly unknown[]): Promise<unknown> => {
     if (isClosed) return Promise.reject(new StoreError('unavailable', 'the store is closed'))
     const { worker, waiting } = pick()
     lastId += 1

@@ -5,7 +5,7 @@ import { systemNow } from '../connection/system-clock.ts'
 import { type PackedBatch, packResult, unpackBatch } from './thread-pack.ts'
 import type { OpenOptions } from '../files/open-database.ts'
 import type { ThreadMessage, ThreadRequest } from './thread-protocol.ts'
-import type { OperationName, Operations } from '../operations/operations.ts'
+import type { OperationName, Operations } from '../engine/engine-operations.ts'
 
 /** The database thread: an fsync that stalls blocks this thread, not the answers to heartbeats. */
 function main(): void {

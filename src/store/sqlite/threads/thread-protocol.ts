@@ -1,5 +1,5 @@
 import type { WireFailure } from '../connection/store-errors.ts'
-import type { OperationName } from '../operations/operations.ts'
+import type { OperationName } from '../engine/engine-operations.ts'
 
 /** Messages between the store and its database thread. One request per call, in order. */
 export interface ThreadRequest {

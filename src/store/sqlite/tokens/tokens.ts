@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { TokenRecord, TokenStore } from '../../port.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const ADD_TOKEN = `
   INSERT INTO token (project_id, name, role, hash, ending, created_at, created_by, expires_at)

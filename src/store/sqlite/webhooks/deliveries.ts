@@ -3,7 +3,7 @@ import { DELIVERY_CODE, DELIVERY_STATES } from '../../../core/webhook/delivery.t
 import type { ClaimedDelivery, DeliveryRecord, DeliveryStore, NewDelivery } from '../../port.ts'
 import { prepareAddDelivery } from './add-deliveries.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 import type { WebhookChanges } from './webhooks.ts'
 
 /** There may be many endpoints, but each costs one index lookup. */

@@ -4,7 +4,7 @@ import { RUN_END_EVENT_BIT, EVENT_BIT } from '../../../core/webhook/webhook.ts'
 import type { ExpandedEvent, OutboxEvent, OutboxStore } from '../../port.ts'
 import { type AddDelivery, prepareAddDelivery } from './add-deliveries.ts'
 import { ascending } from '../tick-state/tick-state.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 import { prepareWebhooksOf } from './webhooks.ts'
 
 export const ANY_SUBSCRIPTION = `SELECT 1 FROM outbox_wish LIMIT 1`

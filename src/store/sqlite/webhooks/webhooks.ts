@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { EVENT_BIT } from '../../../core/webhook/webhook.ts'
 import type { PutWebhookResult, WebhookRecord, WebhookStore } from '../../port.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 const COLUMNS = `
   id, project_id AS projectId, name, url, events, jobs, enabled, disabled_reason AS disabledReason,

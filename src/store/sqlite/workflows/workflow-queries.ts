@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { STEP_CODE, stepStateOf } from '../../../core/run/step-state.ts'
 import { type FinalState, stateOfCode } from '../../../core/run/run-state.ts'
 import type { WorkflowRecord, WorkflowStore, RunResult, StepRecord } from '../../port.ts'
-import type { Sync } from '../operations/operations.ts'
+import type { Sync } from '../connection/sync.ts'
 
 export const FIND_WORKFLOW = `
   SELECT run_id AS runId, revision, project_id AS projectId, flow.job_id AS jobId, version, wave,
