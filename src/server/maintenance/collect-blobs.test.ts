@@ -5,7 +5,7 @@ import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { Blobs } from '../../blobs/port.ts'
 import { createRowBlobs } from '../../blobs/store/blobs.ts'
 import { createMinter } from '../../core/ids.ts'
-import { EMPTY_BATCH, endCommandFor, PLAIN_RUN } from '../../store/contract/fixture.ts'
+import { EMPTY_BATCH, endCommandFor, NO_OPTIONS } from '../../store/contract/fixture.ts'
 import type { NewRun } from '../../store/port.ts'
 import { openEngine, createStoreOnEngine } from '../../store/sqlite/store.ts'
 import { createPayloads } from '../payloads/payloads.ts'
@@ -67,7 +67,7 @@ async function openWorld(random: () => number, between: () => Promise<void>) {
     collect,
 
     async submit(input: string): Promise<void> {
-      const run: NewRun = { ...PLAIN_RUN, id: minter.mint(), projectId, jobId, laneId, input }
+      const run: NewRun = { ...NO_OPTIONS, id: minter.mint(), projectId, jobId, laneId, input }
       const ticker = {
         async submit(runs: readonly NewRun[]) {
           await tick({ submits: runs })

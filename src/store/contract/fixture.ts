@@ -38,7 +38,7 @@ export function createSeededRandom(seed: number): () => number {
 
 export const EMPTY_BATCH = { submits: [], ends: [], cancels: [], claims: [] } as const
 
-export const PLAIN_RUN = {
+export const NO_OPTIONS = {
   rank: 0,
   dueAt: null,
   timeoutMs: null,

@@ -13,7 +13,7 @@ import type {
   TickBatch,
   TickResult,
 } from '../port.ts'
-import { endCommandFor, PLAIN_RUN } from './fixture.ts'
+import { endCommandFor, NO_OPTIONS } from './fixture.ts'
 
 /** Commands in which projects, jobs, lanes, gates and nodes are indexes into each store's ids. */
 export type WorkloadPlan = Omit<TickBatch, 'node'>
@@ -129,7 +129,7 @@ function submission(
   const fence = fenceOf(1, drawSalt(chance.random))
   const until = nowMs + chance.between(1, 5_000)
   return {
-    ...PLAIN_RUN,
+    ...NO_OPTIONS,
     id: minter.mint(),
     projectId: chance.chance(0.9) ? 0 : 1,
     jobId: chance.int(JOBS),

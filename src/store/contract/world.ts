@@ -31,7 +31,7 @@ import {
   listAll,
   NODE_TTL_MS,
   only,
-  PLAIN_RUN,
+  NO_OPTIONS,
   START_MS,
 } from './fixture.ts'
 
@@ -156,7 +156,7 @@ async function buildWorld({
     internLane,
     mint: () => minter.mint(),
     newRun: (overrides) => ({
-      ...PLAIN_RUN,
+      ...NO_OPTIONS,
       id: minter.mint(),
       projectId: project,
       jobId: job,

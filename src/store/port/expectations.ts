@@ -1,4 +1,5 @@
 import type { ExpectationViolation } from '../../core/expectation/violation.ts'
+import type { NewRun } from './tick.ts'
 
 /**
  * Expectations on runs, and their violations. A run with an expectation has a row that says when to
@@ -27,6 +28,11 @@ export interface Expectation {
   readonly checkAt: number
   /** JSON text, opaque to the store. */
   readonly terms: string
+}
+
+/** What is expected of a run that is created. */
+export interface NewExpectation extends Expectation {
+  readonly run: NewRun
 }
 
 export interface ExpectationRecord extends Expectation {

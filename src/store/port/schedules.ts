@@ -1,5 +1,5 @@
-import type { TimesWithoutRun } from '../../core/schedule/firing/firing-plan.ts'
 import type { OccurrenceOutcome, OccurrenceReason } from '../../core/schedule/firing/occurrence.ts'
+import type { TimeToSettle } from '../../core/schedule/firing/settle-schedule.ts'
 import type { Overlap } from '../../core/schedule/firing/overlap.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Expectation } from './expectations.ts'
@@ -263,20 +263,11 @@ export interface FireCommand {
   readonly tracksOpenRuns: boolean
 }
 
-export type SettledTime =
-  | {
-      readonly kind: 'run'
-      readonly nominalAt: number
-      /**
-       * Its gates include the one that lets one run of this schedule run at a time, where the overlap
-       * policy requires that.
-       */
-      readonly run: NewRun
-      readonly late: OccurrenceReason | null
-      /** What is expected of the run, if it is created. */
-      readonly expected?: Expectation | undefined
-    }
-  | (TimesWithoutRun & { readonly detail?: string | undefined })
+/**
+ * The gates of a run include the one that lets one run of this schedule run at a time, where the
+ * overlap policy requires that.
+ */
+export type SettledTime = TimeToSettle<NewRun, Expectation>
 
 export interface FireResult {
   /** The time the batch acted by: the store's clock, or `aheadTo`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endCommandFor, ids } from '../contract/fixture.ts'
-import { withWorkflows } from '../contract/workflow-fixture.ts'
+import { withWorkflows } from '../contract/workflows/workflow-fixture.ts'
 import { onFreshStores, type StoreWorld } from '../contract/world.ts'
 import { BEGIN_WORKFLOWS, PICK_READY } from './workflows/begin-workflows.ts'
 import { CANCEL } from './ticks/cancel.ts'

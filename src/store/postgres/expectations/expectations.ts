@@ -10,7 +10,7 @@ import type {
   ExpectationStore,
   CheckedExpectation,
 } from '../../port.ts'
-import type { NewExpectation } from '../../settle-schedule.ts'
+import type { NewExpectation } from '../../port.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { Database } from '../database/database.ts'
 import { CLOCK, type Queryable } from '../connection/statement.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { auditOf } from '../../contract/schedule-fixture.ts'
+import { auditOf } from '../../contract/schedules/schedule-fixture.ts'
 import { onFreshStores } from '../../contract/world.ts'
 import type { Store } from '../../port.ts'
 import { connectAdmin, openIn } from '../postgres.fixture.ts'

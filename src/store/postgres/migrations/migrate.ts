@@ -1,10 +1,10 @@
-import { PunctualError } from '../../../core/errors.ts'
 import {
-  migrationDigestOf,
+  digestsOf,
+  requireKnownVersion,
   type MigrationDigest,
   requireUnchanged,
   withoutDigest,
-} from '../../migration-digests.ts'
+} from '../../migrations.ts'
 import type { Connection } from '../connection/connection.ts'
 import { firstSchema } from './0001-first-schema.ts'
 import { processes } from './0002-processes.ts'
@@ -111,7 +111,7 @@ async function step(
     await run(SERIALIZE_ENDS, [schema])
     const from = await versionOf(run, schema)
     requireKnownVersion(migrations, from)
-    const known = migrations.map(withDigest)
+    const known = digestsOf(migrations.map(atTimeZero))
     const applied = await digestsIn(run, schema)
     requireUnchanged(known, applied ?? [])
     const missing = withoutDigest(known, applied ?? [], from)
@@ -128,23 +128,14 @@ async function step(
     if (applied === undefined) await run(CREATE_DIGESTS)
     await execute(tx, next.statements({ nowMs: clock!.now }), beforeStatement)
     await setVersion(run, from, next.version)
-    await addDigests(run, [withDigest(next)])
+    await addDigests(run, digestsOf([atTimeZero(next)]))
     return false
   })
 }
 
-function requireKnownVersion(migrations: readonly Migration[], version: number): void {
-  const newest = migrations.at(-1)?.version ?? 0
-  if (version <= newest) return
-  throw new PunctualError(
-    'schema_too_new',
-    `the database has schema ${version}; this program knows up to ${newest}`,
-  )
-}
-
 /** The clock decides only where history starts, and is not part of the digest. */
-function withDigest({ version, statements }: Migration): MigrationDigest {
-  return { version, digest: migrationDigestOf(statements({ nowMs: 0 })) }
+function atTimeZero({ version, statements }: Migration) {
+  return { version, statements: statements({ nowMs: 0 }) }
 }
 
 /** Sends the statements one after the other without waiting for each answer. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
-import { migrationDigestOf } from '../../migration-digests.ts'
+import { migrationDigestOf } from '../../migrations.ts'
 import { Connection } from '../connection/connection.ts'
 import { migrate, type Migration, MIGRATIONS, type MigrateOptions } from './migrate.ts'
 import { EARLIER_VARIANTS } from './earlier-variants.fixture.ts'

@@ -1,4 +1,4 @@
-import { statementOf } from '../../migration-digests.ts'
+import { statementOf } from '../../migrations.ts'
 import { firstSchema } from './0001-first-schema.ts'
 import { processes } from './0002-processes.ts'
 import { webhooks } from './0006-webhooks.ts'

@@ -1,5 +1,5 @@
 import { OUTCOME_CODE } from '../../../core/schedule/firing/occurrence.ts'
-import type { NewOccurrence } from '../../settle-schedule.ts'
+import type { NewOccurrence } from '../../../core/schedule/firing/settle-schedule.ts'
 import { bigints, ints, smallints, texts } from '../connection/binary-arrays.ts'
 import type { Queryable } from '../connection/statement.ts'
 

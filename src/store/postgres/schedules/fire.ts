@@ -1,8 +1,15 @@
 import { canFireEarly } from '../../../core/schedule/firing/early-firing.ts'
 import { CLOCK_TOLERANCE_MS } from '../../../core/trusted-clock.ts'
 import { isAheadOfClock, remainingMs, outdatedResult, effectiveFireTime } from '../../fire-ahead.ts'
-import type { FireBatch, FireCommand, FireResult, FireVerdict, NewRun } from '../../port.ts'
-import { settle, type Settlement } from '../../settle-schedule.ts'
+import type {
+  Expectation,
+  FireBatch,
+  FireCommand,
+  FireResult,
+  FireVerdict,
+  NewRun,
+} from '../../port.ts'
+import { settle, type Settlement } from '../../../core/schedule/firing/settle-schedule.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { bigints, texts } from '../connection/binary-arrays.ts'
 import { cancelRuns } from '../ticks/cancel.ts'
@@ -94,7 +101,7 @@ interface ScheduleFacts {
   readonly isPaused: boolean
 }
 
-interface Fired extends Settlement {
+interface Fired extends Settlement<NewRun, Expectation> {
   readonly command: FireCommand
   readonly projectId: number
   readonly isMarked: boolean

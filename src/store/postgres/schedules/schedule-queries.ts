@@ -3,7 +3,8 @@ import { STATE_CODE } from '../../../core/run/run-state.ts'
 import type { OccurrenceRecord, PastDuration, ScheduleRecord, ScheduleStore } from '../../port.ts'
 import { bigints } from '../connection/binary-arrays.ts'
 import { type Database, pickLists } from '../database/database.ts'
-import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
+import { type ScheduleRow, toSchedule } from '../../schedule-row.ts'
+import { SCHEDULE_COLUMNS } from './schedule-row.ts'
 import { read } from '../connection/transaction.ts'
 
 export const DUE_SCHEDULES = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditOf, load, putNew, scheduleInput } from '../../contract/schedule-fixture.ts'
+import { auditOf, load, putNew, scheduleInput } from '../../contract/schedules/schedule-fixture.ts'
 import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import type { ScheduleRecord, Store } from '../../port.ts'
 import { connectAdmin, openIn, untilLockWait } from '../postgres.fixture.ts'

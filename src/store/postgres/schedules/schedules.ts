@@ -1,6 +1,7 @@
 import type { PutScheduleResult, SchedulePut, ScheduleStore, ScheduleRevision } from '../../port.ts'
 import { isAfterLastFired, isRevisionCurrent } from '../../schedule-revision.ts'
-import { occurrenceBeforeChange } from '../../settle-schedule.ts'
+import { pausedBy } from '../../schedule-row.ts'
+import { occurrenceBeforeChange } from '../../../core/schedule/firing/settle-schedule.ts'
 import { addOccurrences } from './add-occurrences.ts'
 import { addAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
@@ -367,10 +368,4 @@ async function recordOvertaken(
   const record = occurrenceBeforeChange(before, now, reason, next)
   if (record) await addOccurrences(tx, now, [{ ...record, scheduleId, projectId, version }])
   return record?.untilAt ?? null
-}
-
-/** What keeps the schedule from firing, if anything. */
-function pausedBy({ pausedAt, pausedByJob, resumedAt }: LockedSchedule): 'people' | 'job' | null {
-  if (pausedAt === null || resumedAt !== null) return null
-  return pausedByJob ? 'job' : 'people'
 }

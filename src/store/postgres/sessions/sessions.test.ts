@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { tryOwnerless } from '../../contract/ownerless-session.ts'
+import { tryOwnerless } from '../../contract/sessions/ownerless-session.ts'
 import { onFreshStores } from '../../contract/world.ts'
 import { connectAdmin, openIn } from '../postgres.fixture.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endCommandFor, only, runIds } from '../../contract/fixture.ts'
-import { putTestWebhook, queuedEvents } from '../../contract/webhook-fixture.ts'
+import { putTestWebhook, queuedEvents } from '../../contract/webhooks/webhook-fixture.ts'
 import { onFreshStores, type StoreWorld } from '../../contract/world.ts'
 import type { Store, TickBatch } from '../../port.ts'
 import { connectAdmin, openIn, untilLockWait } from '../postgres.fixture.ts'

@@ -1,3 +1,4 @@
+import { NO_OPTIONS } from '../../contract/fixture.ts'
 import type { NewRun } from '../../port.ts'
 
 /** A run without options, of the first project, job and lane. */
@@ -7,20 +8,7 @@ export function newRun(id: number, overrides: Partial<NewRun> = {}): NewRun {
     projectId: 1,
     jobId: 1,
     laneId: 1,
-    rank: 0,
-    dueAt: null,
-    timeoutMs: null,
-    policy: null,
-    version: null,
-    createdBy: null,
-    work: null,
-    input: null,
-    tags: null,
-    gates: [],
-    dedupeKey: null,
-    idempotency: null,
-    retryOf: null,
-    reservation: null,
+    ...NO_OPTIONS,
     ...overrides,
   }
 }

@@ -7,7 +7,7 @@ import type {
   ExpectationStore,
   CheckedExpectation,
 } from '../../port.ts'
-import type { NewExpectation } from '../../settle-schedule.ts'
+import type { NewExpectation } from '../../port.ts'
 import { ADD_EVENT } from '../webhooks/outbox.ts'
 import type { Sync } from '../connection/sync.ts'
 

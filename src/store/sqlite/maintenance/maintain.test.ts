@@ -6,7 +6,7 @@ import type { NewRun } from '../../port.ts'
 import { temporaryDirectory } from '../contract/open-file.ts'
 import { newRun } from '../contract/rows.ts'
 import { type SqliteEngine, openEngine } from '../engine/engine.ts'
-import { BINDING } from '../../contract/session-binding.ts'
+import { BINDING } from '../../contract/sessions/session-binding.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { PunctualError } from '../../../core/errors.ts'
 import {
   migrationDigestOf,
   type MigrationDigest,
+  digestsOf,
+  requireKnownVersion,
   requireUnchanged,
   withoutDigest,
-} from '../../migration-digests.ts'
+} from '../../migrations.ts'
 import { firstSchema } from './0001-first-schema.ts'
 import { processes } from './0002-processes.ts'
 import { administration } from './0003-administration.ts'
@@ -81,17 +82,8 @@ export function migrate(
 ): void {
   const { migrations = MIGRATIONS, beforeStatement = () => {} } = options
   const stored = schemaVersion(db)
-  const newest = migrations.at(-1)?.version ?? 0
-  if (stored > newest) {
-    throw new PunctualError(
-      'schema_too_new',
-      `the database has schema ${stored}; this program knows up to ${newest}`,
-    )
-  }
-  const known = migrations.map(({ version, statements }) => ({
-    version,
-    digest: migrationDigestOf(statements),
-  }))
+  requireKnownVersion(migrations, stored)
+  const known = digestsOf(migrations)
   const applied = readDigests(db)
   requireUnchanged(known, applied)
   const missing = withoutDigest(known, applied, stored)

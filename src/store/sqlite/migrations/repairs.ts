@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { statementOf } from '../../migration-digests.ts'
+import { statementOf } from '../../migrations.ts'
 import { processes } from './0002-processes.ts'
 import { webhooks } from './0006-webhooks.ts'
 import { plainViews } from './0011-plain-views.ts'

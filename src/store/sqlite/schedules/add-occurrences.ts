@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { OUTCOME_CODE } from '../../../core/schedule/firing/occurrence.ts'
-import type { NewOccurrence } from '../../settle-schedule.ts'
+import type { NewOccurrence } from '../../../core/schedule/firing/settle-schedule.ts'
 import { valuesList } from '../connection/bulk.ts'
 
 export const OCCURRENCE_WIDTH = 12

@@ -1,8 +1,15 @@
 import type { Database } from 'better-sqlite3'
 import { canFireEarly } from '../../../core/schedule/firing/early-firing.ts'
-import { type FireBatch, type FireCommand, type FireResult, type FireVerdict } from '../../port.ts'
+import type {
+  Expectation,
+  FireBatch,
+  FireCommand,
+  FireResult,
+  FireVerdict,
+  NewRun,
+} from '../../port.ts'
 import { isAheadOfClock, outdatedResult, effectiveFireTime } from '../../fire-ahead.ts'
-import { settle, type Settlement } from '../../settle-schedule.ts'
+import { settle, type Settlement } from '../../../core/schedule/firing/settle-schedule.ts'
 import { addOccurrencesOf, OCCURRENCE_WIDTH, occurrenceRow } from './add-occurrences.ts'
 import type { Gates } from '../gates/admit.ts'
 import { prepareBulk } from '../connection/bulk.ts'
@@ -46,7 +53,7 @@ export type Fire = (batch: FireBatch, now: number, inBulk: boolean) => FireResul
 
 /** The changes of all commands of a batch: decided one by one, written together. */
 interface Fired {
-  readonly settlements: Settlement[]
+  readonly settlements: Settlement<NewRun, Expectation>[]
   readonly cancelled: number[]
   /** Rows concatenated, as the bulk statements take them. */
   readonly occurrences: unknown[]

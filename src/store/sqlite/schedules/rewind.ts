@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { OUTCOME_CODE } from '../../../core/schedule/firing/occurrence.ts'
 import { MAX_INTERNAL_WAIT_MS, MAX_KEY_MS } from '../../rewind-limits.ts'
 import type { RewindCommand, ScheduleRecord } from '../../port.ts'
-import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
+import { SCHEDULE_COLUMNS, type StoredScheduleRow, toScheduleRecord } from './schedule-row.ts'
 
 export const SCHEDULES_AHEAD = `
   SELECT ${SCHEDULE_COLUMNS} FROM schedule
@@ -62,7 +62,7 @@ export interface Rewinding {
 }
 
 export function prepareRewind(db: Database): Rewinding {
-  const ahead = db.prepare<[object], ScheduleRow>(SCHEDULES_AHEAD)
+  const ahead = db.prepare<[object], StoredScheduleRow>(SCHEDULES_AHEAD)
   const isUnchanged = db.prepare<[object]>(IS_UNCHANGED)
   const [keep, drop, cut] = [KEEP_VOID, DROP_VOID, CUT_RANGE].map((sql) =>
     db.prepare<[object]>(sql),
@@ -73,7 +73,7 @@ export function prepareRewind(db: Database): Rewinding {
   const timers = TIMERS.map((sql) => db.prepare<[object]>(sql))
 
   return {
-    schedulesAhead: (page, now) => ahead.all({ ...page, now }).map(toSchedule),
+    schedulesAhead: (page, now) => ahead.all({ ...page, now }).map(toScheduleRecord),
     rewindSchedules(commands, now) {
       let count = 0
       for (const { id, version, nominalAt, lastNominalAt, next } of commands) {

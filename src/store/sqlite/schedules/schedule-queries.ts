@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { hasRun, outcomeOfCode } from '../../../core/schedule/firing/occurrence.ts'
 import { STATE_CODE } from '../../../core/run/run-state.ts'
 import type { OccurrenceRecord, ScheduleStore } from '../../port.ts'
-import { SCHEDULE_COLUMNS, type ScheduleRow, toSchedule } from './schedule-row.ts'
+import { SCHEDULE_COLUMNS, type StoredScheduleRow, toScheduleRecord } from './schedule-row.ts'
 import type { Sync } from '../connection/sync.ts'
 
 export const DUE_SCHEDULES = `
@@ -73,11 +73,11 @@ type Queries = Pick<
 >
 
 export function prepareScheduleQueries(db: Database): Sync<Queries> {
-  const due = db.prepare<[object], ScheduleRow>(DUE_SCHEDULES)
-  const byId = db.prepare<[number], ScheduleRow>(SCHEDULE_BY_ID)
-  const byName = db.prepare<[number, string], ScheduleRow>(SCHEDULE_BY_NAME)
-  const ofProject = db.prepare<[object], ScheduleRow>(SCHEDULES_OF_PROJECT)
-  const ofJob = db.prepare<[object], ScheduleRow>(SCHEDULES_OF_JOB)
+  const due = db.prepare<[object], StoredScheduleRow>(DUE_SCHEDULES)
+  const byId = db.prepare<[number], StoredScheduleRow>(SCHEDULE_BY_ID)
+  const byName = db.prepare<[number, string], StoredScheduleRow>(SCHEDULE_BY_NAME)
+  const ofProject = db.prepare<[object], StoredScheduleRow>(SCHEDULES_OF_PROJECT)
+  const ofJob = db.prepare<[object], StoredScheduleRow>(SCHEDULES_OF_JOB)
   const liveNodes = db.prepare<[], number>(LIVE_NODES).pluck()
   const occurrences = db.prepare<[object], Row>(OCCURRENCES)
   const following = db.prepare<[number], number>(FOLLOWING).pluck()
@@ -89,20 +89,22 @@ export function prepareScheduleQueries(db: Database): Sync<Queries> {
   return {
     dueSchedules({ after, until, limit }) {
       const place = after ?? { checkAt: -LAST, id: -LAST }
-      return due.all({ ...place, until, limit }).map(toSchedule)
+      return due.all({ ...place, until, limit }).map(toScheduleRecord)
     },
     findSchedules: (ids) =>
       ids.flatMap((id) => {
         const row = byId.get(id)
-        return row ? [toSchedule(row)] : []
+        return row ? [toScheduleRecord(row)] : []
       }),
     findSchedule({ jobId, name }) {
       const row = byName.get(jobId, name)
-      return row ? toSchedule(row) : null
+      return row ? toScheduleRecord(row) : null
     },
     listSchedules({ projectId, jobId, after, limit }) {
       const page = { projectId, after, limit }
-      return (jobId === null ? ofProject.all(page) : ofJob.all({ ...page, jobId })).map(toSchedule)
+      return (jobId === null ? ofProject.all(page) : ofJob.all({ ...page, jobId })).map(
+        toScheduleRecord,
+      )
     },
     schedulesFollowing: (runIds) => [...new Set(runIds.flatMap((id) => following.get(id) ?? []))],
     liveNodes: () => liveNodes.all(),

@@ -1,5 +1,5 @@
 import type { ScheduleRecord } from '../../port.ts'
-import { pendingSkip } from '../../rewind-limits.ts'
+import { type ScheduleRow, toSchedule } from '../../schedule-row.ts'
 
 export const SCHEDULE_COLUMNS = `
   id, project_id AS projectId, job_id AS jobId, name, version, spec,
@@ -9,48 +9,17 @@ export const SCHEDULE_COLUMNS = `
   resumed_at AS resumedAt, error, created_at AS createdAt, created_by AS createdBy,
   updated_at AS updatedAt, updated_by AS updatedBy`
 
-export type ScheduleRow = Omit<ScheduleRecord, 'next' | 'openRuns' | 'pause'> & {
-  readonly nextNominalAt: number | null
-  readonly checkAt: number | null
+/** A schedule as the driver returns it: SQLite has neither booleans nor arrays. */
+export type StoredScheduleRow = Omit<ScheduleRow, 'openRuns' | 'pausedByJob'> & {
   readonly openRuns: string | null
-  readonly pausedAt: number | null
-  readonly pausedUntil: number | null
-  readonly pausedReason: string | null
   readonly pausedByJob: number
-  readonly resumedAt: number | null
 }
 
-export function toSchedule(row: ScheduleRow): ScheduleRecord {
-  const { nextNominalAt, checkAt, openRuns, ...rest } = row
-  const { pausedAt, pausedUntil, pausedReason, pausedByJob, resumedAt, ...same } = rest
-  return {
-    ...same,
-    next: { nominalAt: nextNominalAt, checkAt },
-    skipNominalAt: pendingSkip(row.skipNominalAt, nextNominalAt),
-    openRuns: parseRuns(openRuns),
-    pause:
-      pausedAt === null
-        ? null
-        : {
-            at: pausedAt,
-            until: pausedUntil,
-            reason: pausedReason,
-            byJob: pausedByJob === 1,
-            resumedAt,
-          },
-  }
+export function toScheduleRecord(row: StoredScheduleRow): ScheduleRecord {
+  const { openRuns, pausedByJob } = row
+  return toSchedule({ ...row, openRuns: parseRuns(openRuns), pausedByJob: pausedByJob === 1 })
 }
 
 export function parseRuns(stored: string | null): number[] {
   return stored === null ? [] : (JSON.parse(stored) as number[])
-}
-
-/** What keeps the schedule from firing, if anything. */
-export function pausedBy(row: {
-  readonly pausedAt: number | null
-  readonly pausedByJob: number
-  readonly resumedAt: number | null
-}): 'people' | 'job' | null {
-  if (row.pausedAt === null || row.resumedAt !== null) return null
-  return row.pausedByJob === 1 ? 'job' : 'people'
 }

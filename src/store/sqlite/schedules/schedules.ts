@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { PutScheduleResult, SchedulePut, ScheduleRevision, ScheduleStore } from '../../port.ts'
 import { isAfterLastFired, isRevisionCurrent } from '../../schedule-revision.ts'
-import { occurrenceBeforeChange } from '../../settle-schedule.ts'
+import { occurrenceBeforeChange } from '../../../core/schedule/firing/settle-schedule.ts'
 import { prepareAddOccurrence } from './add-occurrences.ts'
 import type { Audit } from '../audit/audit.ts'
-import { pausedBy } from './schedule-row.ts'
+import { pausedBy } from '../../schedule-row.ts'
 
 const COLUMNS = `
   id, project_id AS projectId, job_id AS jobId, version, spec, next_nominal_at AS nextNominalAt,

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { tryOwnerless } from '../../contract/ownerless-session.ts'
+import { tryOwnerless } from '../../contract/sessions/ownerless-session.ts'
 import { openEngine, createStoreOnEngine } from '../store.ts'
 
 test('a session from before sessions had owners is claimed by its project, if it serves only that project', async () => {
