@@ -61,59 +61,15 @@ export interface Gates {
 }
 
 export function prepareGates(db: Database): Gates {
-  const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
   const isWaitedAt = db.prepare<[number]>(HAS_WAITING)
   const readGate = db.prepare<[number], GateCapacity>(READ_GATE)
   const changeHolders = db.prepare(CHANGE_HOLDERS)
-  const bulkReady = prepareBulk(db, 1, makeReady)
-  const waitAt = db.prepare(WAIT_AT)
 
   const occupancyOf = (gate: number, { occupancy }: TickState) =>
     occupancy.of(gate, (id) => readGate.get(id))
+  const admitFront = prepareAdmitFront(db, occupancyOf)
   const hasCapacity = (gate: number, tick: TickState) => freeIn(occupancyOf(gate, tick)) > 0
   const hasWaiting = (gate: number) => isWaitedAt.get(gate) !== undefined
-
-  const pass = (runs: readonly Waiter[], gatesOf: GatesOf, tick: TickState) => {
-    for (const { runId, laneId } of runs) {
-      for (const gate of gatesOf.get(runId) ?? []) tick.occupancy.took(gate)
-      tick.refilled.add(laneId)
-    }
-    bulkReady(
-      [],
-      runs.map(({ runId }) => runId),
-    )
-  }
-
-  const decide = (waiters: readonly Waiter[], tick: TickState) => {
-    const gatesOf = new Map(waiters.map(({ runId, gates }) => [runId, parseGateIds(gates)]))
-    const byId = new Map(waiters.map((waiter) => [waiter.runId, waiter]))
-    const candidates = Array.from(gatesOf, ([runId, gates]) => ({ runId, gates }))
-    const needed = new Set(candidates.flatMap(({ gates }) => gates))
-    const occupancy = Array.from(needed, (gate) => occupancyOf(gate, tick))
-    const { admitted, waiting } = admit(candidates, occupancy)
-    const passing = admitted.map((runId) => byId.get(runId) as Waiter)
-    pass(passing, gatesOf, tick)
-    for (const { runId, gate } of waiting) {
-      if (byId.get(runId)?.gate !== gate) waitAt.run(gate, runId)
-    }
-  }
-
-  /**
-   * Checks the front of each queue once. Returns the gates that may have free slots beyond that
-   * front.
-   */
-  const admitFront = (open: readonly number[], tick: TickState): number[] => {
-    const unfinished: number[] = []
-    const waiters: Waiter[] = []
-    for (const gate of open) {
-      const limit = Math.min(freeIn(occupancyOf(gate, tick)) + SPARE, MAX_PER_GATE)
-      const front = waitingAt.all(gate, limit)
-      waiters.push(...front)
-      if (front.length === limit) unfinished.push(gate)
-    }
-    decide(waiters.sort(byQueueOrder), tick)
-    return unfinished
-  }
 
   return {
     admitTouched(tick) {
@@ -145,6 +101,59 @@ export function prepareGates(db: Database): Gates {
         occupancy.left(gate)
       }
     },
+  }
+}
+
+/**
+ * Checks the front of each queue once. Returns the gates that may have free slots beyond that
+ * front.
+ */
+type AdmitFront = (open: readonly number[], tick: TickState) => number[]
+
+function prepareAdmitFront(
+  db: Database,
+  occupancyOf: (gate: number, tick: TickState) => GateCapacity,
+): AdmitFront {
+  const waitingAt = db.prepare<[number, number], Waiter>(WAITING_AT)
+  const bulkReady = prepareBulk(db, 1, makeReady)
+  const waitAt = db.prepare(WAIT_AT)
+
+  const pass = (runs: readonly Waiter[], gatesOf: GatesOf, tick: TickState) => {
+    for (const { runId, laneId } of runs) {
+      for (const gate of gatesOf.get(runId) ?? []) tick.occupancy.took(gate)
+      tick.refilled.add(laneId)
+    }
+    bulkReady(
+      [],
+      runs.map(({ runId }) => runId),
+    )
+  }
+
+  const decide = (waiters: readonly Waiter[], tick: TickState) => {
+    const gatesOf = new Map(waiters.map(({ runId, gates }) => [runId, parseGateIds(gates)]))
+    const byId = new Map(waiters.map((waiter) => [waiter.runId, waiter]))
+    const candidates = Array.from(gatesOf, ([runId, gates]) => ({ runId, gates }))
+    const needed = new Set(candidates.flatMap(({ gates }) => gates))
+    const occupancy = Array.from(needed, (gate) => occupancyOf(gate, tick))
+    const { admitted, waiting } = admit(candidates, occupancy)
+    const passing = admitted.map((runId) => byId.get(runId) as Waiter)
+    pass(passing, gatesOf, tick)
+    for (const { runId, gate } of waiting) {
+      if (byId.get(runId)?.gate !== gate) waitAt.run(gate, runId)
+    }
+  }
+
+  return (open, tick) => {
+    const unfinished: number[] = []
+    const waiters: Waiter[] = []
+    for (const gate of open) {
+      const limit = Math.min(freeIn(occupancyOf(gate, tick)) + SPARE, MAX_PER_GATE)
+      const front = waitingAt.all(gate, limit)
+      waiters.push(...front)
+      if (front.length === limit) unfinished.push(gate)
+    }
+    decide(waiters.sort(byQueueOrder), tick)
+    return unfinished
   }
 }
 

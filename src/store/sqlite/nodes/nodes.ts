@@ -63,11 +63,8 @@ export interface Nodes {
 
 export function prepareNodes(db: Database, exclusive: boolean): Nodes {
   const declareAllDead = db.prepare(DECLARE_ALL_DEAD)
-  const highestId = db.prepare<[{ bound: number }], number>(HIGHEST_ID).pluck()
   const move = db.prepare(MOVE)
   const leaveBehind = db.prepare(LEAVE_BEHIND)
-  const readMeta = db.prepare<[string], number>(READ_META).pluck()
-  const writeMeta = db.prepare(WRITE_META)
   const freeSlot = prepareFreeSlot(db, exclusive)
   const enter = db.prepare(ENTER)
   const isAlive = db.prepare(IS_ALIVE)
@@ -94,6 +91,7 @@ export function prepareNodes(db: Database, exclusive: boolean): Nodes {
   }
 
   return {
+    ...prepareClockRecord(db),
     join({ name, ttlMs, graceMs }, now, wall) {
       if (exclusive) declareAllDead.run(now + graceMs)
       const free = freeSlot(now, ttlMs)
@@ -113,6 +111,29 @@ export function prepareNodes(db: Database, exclusive: boolean): Nodes {
       highestMark = 0
       return free
     },
+    heartbeat({ node, ttlMs, idMark }, now, wall) {
+      // An exclusive node has no others to inform, and the highest id is in the run table.
+      if (exclusive) {
+        highestMark = Math.max(highestMark, idMark)
+        return { alive: isAlive.get(node) !== undefined, now: wall }
+      }
+      return { alive: renew.run(now + ttlMs, idMark, node).changes === 1, now: wall }
+    },
+    leave({ node, idMark }, now) {
+      leave.run(now, Math.max(highestMark, idMark), node)
+    },
+    declareDeadNodes: (now) =>
+      expired.all(now).filter((incarnation) => declareDead.run(now, incarnation).changes === 1),
+  }
+}
+
+/** What the database shows about earlier states of the clock. */
+function prepareClockRecord(db: Database): Pick<Nodes, 'clockFacts' | 'recordClock'> {
+  const highestId = db.prepare<[{ bound: number }], number>(HIGHEST_ID).pluck()
+  const readMeta = db.prepare<[string], number>(READ_META).pluck()
+  const writeMeta = db.prepare(WRITE_META)
+
+  return {
     clockFacts(wall) {
       const seenAt = readMeta.get('clock_seen_at') ?? null
       const agreedMs = readMeta.get('clock_agreed_ms') ?? -1
@@ -132,19 +153,6 @@ export function prepareNodes(db: Database, exclusive: boolean): Nodes {
       writeMeta.run('clock_seen_at', Math.round(seenAt))
       writeMeta.run('clock_agreed_ms', Math.round(agreedMs ?? -1))
     },
-    heartbeat({ node, ttlMs, idMark }, now, wall) {
-      // An exclusive node has no others to inform, and the highest id is in the run table.
-      if (exclusive) {
-        highestMark = Math.max(highestMark, idMark)
-        return { alive: isAlive.get(node) !== undefined, now: wall }
-      }
-      return { alive: renew.run(now + ttlMs, idMark, node).changes === 1, now: wall }
-    },
-    leave({ node, idMark }, now) {
-      leave.run(now, Math.max(highestMark, idMark), node)
-    },
-    declareDeadNodes: (now) =>
-      expired.all(now).filter((incarnation) => declareDead.run(now, incarnation).changes === 1),
   }
 }
 

@@ -20,7 +20,7 @@ import type { Needs } from '../ticks/needs.ts'
 import { prepareEmitSignals } from '../signals/emit-signals.ts'
 import { prepareRecordOutboxEvents } from '../webhooks/outbox.ts'
 import { parseRuns } from './schedule-row.ts'
-import { byRankAndId, insertMinted, prepareSubmits } from '../ticks/submit.ts'
+import { byRankAndId, insertMinted, prepareSubmits, type Submits } from '../ticks/submit.ts'
 import { ascending, type GatedRuns, startTick, type TickState } from '../tick-state/tick-state.ts'
 
 export const FIND_TO_FIRE = `
@@ -66,14 +66,9 @@ export function prepareFire(
 ): Fire {
   const { gates } = parts
   const find = db.prepare<[number], Row>(FIND_TO_FIRE)
-  const bulkAdvance = prepareBulk(db, 5, advanceSchedules)
   const isOpen = db.prepare<[number]>(IS_OPEN)
-  const addOccurrences = prepareBulk(db, OCCURRENCE_WIDTH, addOccurrencesOf)
-  const addExpectations = prepareAddExpectations(db)
-  const submits = prepareSubmits(db, parts)
   const cancel = prepareCancel(db, parts)
-  const recordOutboxEvents = prepareRecordOutboxEvents(db)
-  const emitSignals = prepareEmitSignals(db)
+  const write = prepareWriteFired(db, prepareSubmits(db, parts))
 
   /** Whether the runs would pass their gates; this is asked again when they are inserted. */
   const canPassGates = ({ settled }: FireCommand, tick: TickState): boolean => {
@@ -131,6 +126,25 @@ export function prepareFire(
       taken.add(row.id)
       return decide(command, row, tick, { fired, isAhead })
     })
+    const started = write(fired, tick)
+    gates.admitTouched(tick)
+    const { cancelled } = fired
+    return { now, aheadMs, verdicts, started, lanes: ascending(tick.refilled), cancelled }
+  }
+}
+
+/** Writes the changes of a batch; returns the runs that were directly assigned to a session. */
+function prepareWriteFired(
+  db: Database,
+  submits: Submits,
+): (fired: Fired, tick: TickState) => number[] {
+  const bulkAdvance = prepareBulk(db, 5, advanceSchedules)
+  const addOccurrences = prepareBulk(db, OCCURRENCE_WIDTH, addOccurrencesOf)
+  const addExpectations = prepareAddExpectations(db)
+  const recordOutboxEvents = prepareRecordOutboxEvents(db)
+  const emitSignals = prepareEmitSignals(db)
+
+  return (fired, tick) => {
     const { cancelled } = fired
     const runs = fired.settlements.flatMap((one) => one.runs).toSorted(byRankAndId)
     const started = insertMinted(runs, tick, submits)
@@ -138,11 +152,10 @@ export function prepareFire(
     for (const { expected } of fired.settlements) addExpectations(expected)
     bulkAdvance([], fired.advances)
     if (cancelled.length > 0) {
-      recordOutboxEvents(() => cancelled, now)
+      recordOutboxEvents(() => cancelled, tick.now)
       emitSignals(() => cancelled, tick)
     }
-    gates.admitTouched(tick)
-    return { now, aheadMs, verdicts, started, lanes: ascending(tick.refilled), cancelled }
+    return started
   }
 }
 

@@ -51,26 +51,7 @@ export function createReaders({ path, count, onFatal }: ReadersOptions): Readers
   const start = (): Reader => {
     const worker = new Worker(entry(), { workerData: { path }, execArgv: [] })
     const reader: Reader = { worker, waiting: new Map() }
-    const settle = (id: number): Waiting | undefined => {
-      const found = reader.waiting.get(id)
-      reader.waiting.delete(id)
-      return found
-    }
-    worker.on('error', (error) => drop(reader, String(error)))
-    worker.on('exit', (code) => drop(reader, `exit ${code}`))
-    worker.on('message', (message: ReadMessage) => {
-      switch (message.kind) {
-        case 'done':
-          settle(message.id)?.resolve(message.value)
-          break
-        case 'failed':
-          settle(message.id)?.reject(fromWire(message.failure))
-          break
-        case 'fatal':
-          onFatal(fromWire(message.failure) as FatalStoreError)
-          break
-      }
-    })
+    listen(reader, drop, onFatal)
     readers.push(reader)
     return reader
   }
@@ -114,6 +95,35 @@ export function createReaders({ path, count, onFatal }: ReadersOptions): Readers
       )
     },
   }
+}
+
+/** Settles the queries of the thread as its answers arrive. */
+function listen(
+  reader: Reader,
+  drop: (reader: Reader, why: string) => void,
+  onFatal: ReadersOptions['onFatal'],
+): void {
+  const { worker, waiting } = reader
+  const settle = (id: number): Waiting | undefined => {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    return found
+  }
+  worker.on('error', (error) => drop(reader, String(error)))
+  worker.on('exit', (code) => drop(reader, `exit ${code}`))
+  worker.on('message', (message: ReadMessage) => {
+    switch (message.kind) {
+      case 'done':
+        settle(message.id)?.resolve(message.value)
+        break
+      case 'failed':
+        settle(message.id)?.reject(fromWire(message.failure))
+        break
+      case 'fatal':
+        onFatal(fromWire(message.failure) as FatalStoreError)
+        break
+    }
+  })
 }
 
 /** Next to this file, with the same extension: `.ts` in the source tree, `.js` when built. */

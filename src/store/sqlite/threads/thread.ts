@@ -25,23 +25,24 @@ export interface ThreadHooks {
   readonly onFatal: (error: FatalStoreError) => void
 }
 
-/** Starts the thread that owns the writing connection; resolves once the database is open. */
-export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<DatabaseThread> {
-  const worker = new Worker(entry(), { workerData: options, execArgv: [] })
+/** The requests to the thread that have no answer yet. */
+interface Requests {
+  send(operation: ThreadRequest['operation'], args: readonly unknown[]): Promise<unknown>
+  /** Removes a request whose answer has arrived. */
+  settle(id: number): Waiting | undefined
+  rejectAll(error: Error): void
+  expectClock(expected: () => number): void
+}
+
+function createRequests(worker: Worker, wallNow: ThreadHooks['now']): Requests {
   const waiting = new Map<number, Waiting>()
   let lastId = 0
-  let failure: Error | undefined
-  let failed = false
   let expected: (() => number) | undefined
 
-  const request = (
-    operation: ThreadRequest['operation'],
-    args: readonly unknown[],
-  ): Promise<unknown> => {
-    if (failure) return Promise.reject(failure)
+  const send: Requests['send'] = (operation, args) => {
     lastId += 1
     const id = lastId
-    const now = hooks.now?.()
+    const now = wallNow?.()
     const expectedNow = expected?.()
     return new Promise((resolve, reject) => {
       worker.postMessage({
@@ -55,11 +56,43 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
     })
   }
 
-  const settle = (id: number): Waiting | undefined => {
+  const settle: Requests['settle'] = (id) => {
     const found = waiting.get(id)
     waiting.delete(id)
     return found
   }
+
+  return {
+    send,
+    settle,
+    rejectAll(error) {
+      for (const { reject } of waiting.values()) reject(error)
+      waiting.clear()
+    },
+    expectClock(given) {
+      expected = given
+    },
+  }
+}
+
+/** Only ticks are packed: see `thread-pack.ts`. */
+function callThrough(request: Requests['send']): OperationCall {
+  return (async (operation, ...args) => {
+    if (operation !== 'tick') return request(operation, args)
+    const packed = await request(operation, [packBatch(args[0] as TickBatch)])
+    return unpackResult(packed as PackedResult)
+  }) as OperationCall
+}
+
+/** Starts the thread that owns the writing connection; resolves once the database is open. */
+export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<DatabaseThread> {
+  const worker = new Worker(entry(), { workerData: options, execArgv: [] })
+  const requests = createRequests(worker, hooks.now)
+  let failure: Error | undefined
+  let failed = false
+
+  const request: Requests['send'] = (operation, args) =>
+    failure ? Promise.reject(failure) : requests.send(operation, args)
 
   /** A request under way may be committed or not: the thread can no longer say. */
   const fail = (why: string) => {
@@ -67,8 +100,7 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
     const fatal = new FatalStoreError('unavailable', `the database thread exited: ${why}`)
     failure = fatal
     failed = true
-    for (const { reject } of waiting.values()) reject(new StoreError('unknown', fatal.message))
-    waiting.clear()
+    requests.rejectAll(new StoreError('unknown', fatal.message))
     hooks.onFatal(fatal)
   }
 
@@ -104,18 +136,12 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
         case 'open':
           resolve({
             version: message.version,
-            call: (async (operation, ...args) => {
-              if (operation !== 'tick') return request(operation, args)
-              const packed = await request(operation, [packBatch(args[0] as TickBatch)])
-              return unpackResult(packed as PackedResult)
-            }) as OperationCall,
+            call: callThrough(request),
             get failed() {
               return failed
             },
             worker,
-            expectClock(given) {
-              expected = given
-            },
+            expectClock: requests.expectClock,
             close,
           })
           break
@@ -124,10 +150,10 @@ export function startThread(options: OpenOptions, hooks: ThreadHooks): Promise<D
           reject(failure)
           break
         case 'done':
-          settle(message.id)?.resolve(message.value)
+          requests.settle(message.id)?.resolve(message.value)
           break
         case 'failed':
-          settle(message.id)?.reject(fromWire(message.failure))
+          requests.settle(message.id)?.reject(fromWire(message.failure))
           break
         case 'fatal':
           failed = true

@@ -76,16 +76,12 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
   const finish = db.prepare(FINISH)
   const bulkSucceed = prepareBulk(db, 4, succeed)
   const bulkSucceedGated = prepareBulk(db, 4, succeedGated)
-  const recordAttempt = db.prepare(RECORD_ATTEMPT)
-  const toTimer = db.prepare(RETRY_TO_TIMER)
-  const toReady = db.prepare(RETRY_TO_READY)
-  const backToReady = db.prepare(BACK_TO_READY)
-  const backToTimer = db.prepare(BACK_TO_TIMER)
   const endedBefore = db
     .prepare<[number, number, number, number], Cause | null>(ENDED_BEFORE)
     .pluck()
 
   const holderOf = (runId: number) => findHolder.get(runId) ?? null
+  const { retry, giveBack } = prepareRequeue(db, gates, holderOf)
 
   const close = (run: UnderWay, to: FinalState, command: EndCommand, tick: TickState) => {
     const { runId, cause, message, result, process } = command
@@ -93,34 +89,6 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
     finish.run(STATE_CODE[to], tick.now, cause, worker, message, result, process, runId)
     if (run.gates !== null) gates.release(parseGateIds(run.gates), tick)
     if (run.dedupeKey !== null) keys.release(run.projectId, run.dedupeKey, runId)
-  }
-
-  const retry = (run: UnderWay, command: EndCommand, tick: TickState) => {
-    const { runId, fence, cause, message, process, delayMs, lost } = command
-    const { attempt, startedAt } = run
-    const worker = command.worker ?? holderOf(runId)
-    recordAttempt.run(runId, fence, attempt, cause, message, worker, process, startedAt, tick.now)
-    if (delayMs > 0) {
-      const timerAt = tick.now + delayMs
-      toTimer.run(timerAt, lost, runId)
-      trackNextDue(tick, timerAt)
-      gates.release(parseGateIds(run.gates), tick)
-      return
-    }
-    toReady.run(command.pos, lost, runId)
-    tick.refilled.add(run.laneId)
-  }
-
-  const giveBack = (run: UnderWay, runId: number, tick: TickState) => {
-    const timerAt = waitsUntil(run, tick.now)
-    if (timerAt !== null) {
-      backToTimer.run(timerAt, runId)
-      trackNextDue(tick, timerAt)
-      gates.release(parseGateIds(run.gates), tick)
-      return
-    }
-    backToReady.run(runId)
-    tick.refilled.add(run.laneId)
   }
 
   const endedWith = (runId: number, fence: number) => endedBefore.get(runId, fence, runId, fence)
@@ -166,4 +134,54 @@ export function prepareAttemptEnds(db: Database, gates: Gates, keys: Keys): Atte
     },
     endedWith,
   }
+}
+
+/** The ways in which a run goes back from its lease to its queue or a timer. */
+interface Requeue {
+  /** After an attempt that counts. */
+  retry(run: UnderWay, command: EndCommand, tick: TickState): void
+  /** After a lease that was given back: the attempt does not count. */
+  giveBack(run: UnderWay, runId: number, tick: TickState): void
+}
+
+function prepareRequeue(
+  db: Database,
+  gates: Gates,
+  holderOf: (runId: number) => string | null,
+): Requeue {
+  const recordAttempt = db.prepare(RECORD_ATTEMPT)
+  const toTimer = db.prepare(RETRY_TO_TIMER)
+  const toReady = db.prepare(RETRY_TO_READY)
+  const backToReady = db.prepare(BACK_TO_READY)
+  const backToTimer = db.prepare(BACK_TO_TIMER)
+
+  const retry = (run: UnderWay, command: EndCommand, tick: TickState) => {
+    const { runId, fence, cause, message, process, delayMs, lost } = command
+    const { attempt, startedAt } = run
+    const worker = command.worker ?? holderOf(runId)
+    recordAttempt.run(runId, fence, attempt, cause, message, worker, process, startedAt, tick.now)
+    if (delayMs > 0) {
+      const timerAt = tick.now + delayMs
+      toTimer.run(timerAt, lost, runId)
+      trackNextDue(tick, timerAt)
+      gates.release(parseGateIds(run.gates), tick)
+      return
+    }
+    toReady.run(command.pos, lost, runId)
+    tick.refilled.add(run.laneId)
+  }
+
+  const giveBack = (run: UnderWay, runId: number, tick: TickState) => {
+    const timerAt = waitsUntil(run, tick.now)
+    if (timerAt !== null) {
+      backToTimer.run(timerAt, runId)
+      trackNextDue(tick, timerAt)
+      gates.release(parseGateIds(run.gates), tick)
+      return
+    }
+    backToReady.run(runId)
+    tick.refilled.add(run.laneId)
+  }
+
+  return { retry, giveBack }
 }

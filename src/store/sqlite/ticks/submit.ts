@@ -130,11 +130,6 @@ export function prepareSubmits(
   const insert = db.prepare<unknown[]>(INSERT_RUN)
   const mintedBy = db.prepare<[number], number>(MINTED_BY).pluck()
   const runTags = prepareRunTags(db)
-  const insertReady = prepareGroupInsert(db, READY)
-  const insertLeased = prepareGroupInsert(db, LEASED)
-  const insertReadyGated = prepareGroupInsert(db, READY_GATED)
-  const insertLeasedGated = prepareGroupInsert(db, LEASED_GATED)
-  const insertBlocked = prepareGroupInsert(db, BLOCKED)
 
   const submit = (run: NewRun, tick: TickState, mayEnter: boolean): SubmitVerdict => {
     const unknown = tick.unknown.get(run.id)
@@ -162,6 +157,26 @@ export function prepareSubmits(
     return enters || run.gates.length === 0 || isLater(run, tick) ? INSERTED : GATED
   }
 
+  const submitInBulk = prepareBulkSubmits(db, gates, submit)
+
+  return (runs, tick, mayEnter) =>
+    tick.inBulk
+      ? submitInBulk(runs, tick, mayEnter)
+      : runs.map((run) => submit(run, tick, mayEnter))
+}
+
+/** Inserts runs with at most gates by groups, many at a time, and the others one by one. */
+function prepareBulkSubmits(
+  db: Database,
+  gates: Gates,
+  submit: (run: NewRun, tick: TickState, mayEnter: boolean) => SubmitVerdict,
+): Submits {
+  const insertReady = prepareGroupInsert(db, READY)
+  const insertLeased = prepareGroupInsert(db, LEASED)
+  const insertReadyGated = prepareGroupInsert(db, READY_GATED)
+  const insertLeasedGated = prepareGroupInsert(db, LEASED_GATED)
+  const insertBlocked = prepareGroupInsert(db, BLOCKED)
+
   const addToGroup = (
     run: NewRun,
     group: RunGroup,
@@ -188,7 +203,7 @@ export function prepareSubmits(
     return INSERTED
   }
 
-  const submitInBulk = (runs: readonly NewRun[], tick: TickState, mayEnter: boolean) => {
+  return (runs, tick, mayEnter) => {
     const groups = createRunGroups()
     const verdicts = runs.map((run) =>
       hasNoOptionsButGates(run, tick.now)
@@ -206,11 +221,6 @@ export function prepareSubmits(
     }
     return verdicts
   }
-
-  return (runs, tick, mayEnter) =>
-    tick.inBulk
-      ? submitInBulk(runs, tick, mayEnter)
-      : runs.map((run) => submit(run, tick, mayEnter))
 }
 
 /**

@@ -18,7 +18,7 @@ import type { Needs } from '../ticks/needs.ts'
 import { prepareEmitSignals } from '../signals/emit-signals.ts'
 import { prepareRecordOutboxEvents } from '../webhooks/outbox.ts'
 import { prepareSteps } from './steps.ts'
-import { byRankAndId, prepareSubmits } from '../ticks/submit.ts'
+import { byRankAndId, prepareSubmits, type Submits } from '../ticks/submit.ts'
 import { ascending, parseGateIds, startTick, type TickState } from '../tick-state/tick-state.ts'
 
 export const ADVANCE_WORKFLOWS = `
@@ -78,23 +78,6 @@ export function prepareWorkflows(
     return true
   }
 
-  /** Returns the runs that were directly assigned to a session. */
-  const start = (transitions: readonly WorkflowTransition[], tick: TickState): number[] => {
-    const started: number[] = []
-    const runs = transitions.flatMap(({ starts }) => starts.map(({ run }) => run)).sort(byRankAndId)
-    const verdicts = submits(runs, tick, true)
-    for (const [index, { id, laneId, dueAt, reservation }] of runs.entries()) {
-      const kind = verdicts[index]?.kind
-      const isReady = kind === 'inserted' && (dueAt === null || dueAt <= tick.now)
-      if (isReady && reservation) started.push(id)
-      else if (isReady) tick.refilled.add(laneId)
-      else if (kind !== 'inserted' && kind !== 'gated') {
-        throw new StoreError('refused', `run ${id} already exists: ${kind}`)
-      }
-    }
-    return started
-  }
-
   return {
     beginWorkflows: prepareBeginWorkflows(db),
     dirtyWorkflows: prepareDirty(db),
@@ -106,7 +89,7 @@ export function prepareWorkflows(
       )
       const advanced = transitions.filter((_, index) => made[index])
       const ended = advanced.flatMap(({ runId, end }) => (end ? [runId] : []))
-      const started = start(advanced, tick)
+      const started = startRuns(advanced, tick, submits)
       recordOutboxEvents(() => ended, now)
       emitSignals(() => ended, tick)
       gates.admitTouched(tick)
@@ -120,6 +103,27 @@ export function prepareWorkflows(
       }
     },
   }
+}
+
+/** Inserts the runs that the transitions start. Returns the runs that were directly assigned to a session. */
+function startRuns(
+  transitions: readonly WorkflowTransition[],
+  tick: TickState,
+  submits: Submits,
+): number[] {
+  const started: number[] = []
+  const runs = transitions.flatMap(({ starts }) => starts.map(({ run }) => run)).sort(byRankAndId)
+  const verdicts = submits(runs, tick, true)
+  for (const [index, { id, laneId, dueAt, reservation }] of runs.entries()) {
+    const kind = verdicts[index]?.kind
+    const isReady = kind === 'inserted' && (dueAt === null || dueAt <= tick.now)
+    if (isReady && reservation) started.push(id)
+    else if (isReady) tick.refilled.add(laneId)
+    else if (kind !== 'inserted' && kind !== 'gated') {
+      throw new StoreError('refused', `run ${id} already exists: ${kind}`)
+    }
+  }
+  return started
 }
 
 function prepareDirty(db: Database): WorkflowOperations['dirtyWorkflows'] {
