@@ -1,6 +1,7 @@
 import { idAtMs } from '../../ids.ts'
 import type { OccurrenceOutcome, OccurrenceReason } from './occurrence.ts'
 import { decideOverlap, type Overlap } from './overlap.ts'
+import type { TimesWithoutRun } from './firing-plan.ts'
 
 /** A run that is planned for a nominal time. */
 interface PlannedRun {
@@ -19,15 +20,7 @@ export type TimeToSettle<Run extends PlannedRun, Expected extends object> =
       readonly late: OccurrenceReason | null
       readonly expected?: Expected | undefined
     }
-  | {
-      readonly kind: 'none'
-      readonly nominalAt: number
-      readonly untilAt: number
-      readonly count: number | null
-      readonly outcome: 'skipped' | 'missed'
-      readonly reason: OccurrenceReason
-      readonly detail?: string | undefined
-    }
+  | (TimesWithoutRun & { readonly detail?: string | undefined })
 
 /** The planned times of one schedule, in ascending order. */
 export interface TimesToSettle<Run extends PlannedRun, Expected extends object> {
