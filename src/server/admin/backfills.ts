@@ -88,14 +88,25 @@ export function createBackfillAdmin(deps: {
     const { order = 'forward', which = 'missing', priority = LATER } = asked
     const { max_parallel: maxParallel = DEFAULT_MAX_ACTIVE, per_minute: perMinute = null } = asked
     const spec: BackfillSpec = {
-      ...{ schedule: record.spec, from, until, order, which },
-      ...{ maxParallel, perMinute, priority },
+      schedule: record.spec,
+      from,
+      until,
+      order,
+      which,
+      maxParallel,
+      perMinute,
+      priority,
     }
     return { spec, times }
   }
 
   const showAsked = (spec: BackfillSpec, times: number, job: string, schedule: string) => ({
-    ...{ job, schedule, order: spec.order, which: spec.which, priority: spec.priority, times },
+    job,
+    schedule,
+    order: spec.order,
+    which: spec.which,
+    priority: spec.priority,
+    times,
     from: formatTime(spec.from, 'from'),
     until: formatTime(spec.until, 'until'),
     max_parallel: spec.maxParallel,
@@ -120,7 +131,10 @@ export function createBackfillAdmin(deps: {
       return {
         ...showAsked(spec, times?.length ?? 0, job, schedule?.name ?? ''),
         id: publicId('bkf', record.id),
-        ...{ state: record.state, made: record.made, passed: record.passed, error: record.error },
+        state: record.state,
+        made: record.made,
+        passed: record.passed,
+        error: record.error,
         open: record.openRuns.length,
         created_at: formatTime(record.createdAt, 'created_at'),
         finished_at: timeOrNull(record.finishedAt),
@@ -155,7 +169,8 @@ export function createBackfillAdmin(deps: {
       }
       return {
         ...showAsked(spec, times.length, job, name),
-        ...{ dry_run: true, runs: wanted.length },
+        dry_run: true,
+        runs: wanted.length,
         first: wanted.slice(0, SHOWN).map((at) => formatTime(at, 'first')),
       }
     },

@@ -43,7 +43,10 @@ export function createFollowViews(deps: {
 function showFollowUp(one: FollowUpRecord, job: string): WireFollowUp {
   const { sourceRunId, state, at, runId, reason } = one
   return {
-    ...{ after: publicId('run', sourceRunId), job, state, at: formatTime(at, 'at') },
+    after: publicId('run', sourceRunId),
+    job,
+    state,
+    at: formatTime(at, 'at'),
     run: runId === null ? null : publicId('run', runId),
     reason,
   }

@@ -68,7 +68,8 @@ function naming(job: string): (error: unknown) => never {
     if (!isLasting(error)) throw error
     const { code, message, field, hint, isGeneral } = error
     throw new PunctualError(code, `the job ${job}: ${message}`, {
-      ...{ cause: error, ...(field !== undefined && { field }) },
+      cause: error,
+      ...(field !== undefined && { field }),
       ...(!isGeneral && { hint }),
     })
   }

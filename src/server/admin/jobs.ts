@@ -139,7 +139,12 @@ export function createJobAdmin(deps: {
       const removedIds = schedules.removes.map(({ id }) => id)
       const removed = removedIds.length > 0 ? await store.findSchedules(removedIds) : []
       const put = await store.putJob({
-        ...{ projectId, name, definition: text, expect, schedules, audit },
+        projectId,
+        name,
+        definition: text,
+        expect,
+        schedules,
+        audit,
         owner: definition.owner ?? null,
         hooks: definition.triggers?.flatMap(({ webhook }) => webhook ?? []) ?? [],
         follows: follows.map(({ job, outcome: wants }) => ({

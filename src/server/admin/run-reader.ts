@@ -78,7 +78,9 @@ export function createRunReader(deps: {
   const reader = createLogReader(store, deps.clock)
   const search = createLogSearch({ store, reader, clock: deps.clock })
   const live = createLiveLogs({
-    ...{ watch, reader, store },
+    watch,
+    reader,
+    store,
     async findRun(runId) {
       const [run] = await store.findRuns({ runIds: [runId] })
       if (!run)
@@ -160,7 +162,8 @@ export function createRunReader(deps: {
       const context = await readContext(project, run)
       const held = context.workflow?.blocked
       const heldUp = held && {
-        ...{ step: held.step, ...reasonForRun(held.run, await readContext(project, held.run)) },
+        step: held.step,
+        ...reasonForRun(held.run, await readContext(project, held.run)),
       }
       return { ...explainRun(run, { ...context, blockedStep: heldUp ?? null }), progress }
     },

@@ -95,7 +95,9 @@ export function createScheduleAdmin(deps: {
     action: string,
     target: string,
   ) => ({
-    ...{ projectId, id, audit: auditEntryFor(by, projectId, action, target) },
+    projectId,
+    id,
+    audit: auditEntryFor(by, projectId, action, target),
   })
 
   return {
@@ -111,7 +113,12 @@ export function createScheduleAdmin(deps: {
       const [jobId] = await catalog.jobs(projectId, [job])
       const putAfter = (lastNominalAt: number) =>
         store.putSchedule({
-          ...{ id: deps.mintId(), projectId, jobId: jobId as number, name, spec, expect },
+          id: deps.mintId(),
+          projectId,
+          jobId: jobId as number,
+          name,
+          spec,
+          expect,
           next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
           maxSchedules: LIMITS.schedules,
           audit: auditEntryFor(

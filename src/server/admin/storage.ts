@@ -29,8 +29,10 @@ export function createStorageAdmin({
       const failure = await health.check()
       return {
         store: {
-          ...{ kind: store.kind, place: store.location },
-          ...{ writable: failure === null, reason: failure?.reason ?? null },
+          kind: store.kind,
+          place: store.location,
+          writable: failure === null,
+          reason: failure?.reason ?? null,
           free_bytes: await store.freeBytes(),
         },
         inline_bytes: inlineBytes,

@@ -115,7 +115,12 @@ export function createWebhookAdmin(deps: {
       // The URL is often a secret too, so the audit log has only the host.
       const detail = { host: new URL(url).host, events, jobs, enabled }
       const fate = await store.putWebhook({
-        ...{ projectId, name, url, enabled, onlyIfNew, maxWebhooks: LIMITS.webhooks },
+        projectId,
+        name,
+        url,
+        enabled,
+        onlyIfNew,
+        maxWebhooks: LIMITS.webhooks,
         events: eventBitsOf(events),
         jobs: jobs === null ? null : JSON.stringify(jobs),
         secret: kept,

@@ -15,7 +15,8 @@ test('a method that a path does not support is refused as such, whatever else is
   const url = await api.listen({ host: '127.0.0.1', port: 0 })
   const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const asked = request(url + path, {
-      ...{ method, headers: { authorization: `Bearer ${TEST_TOKEN}`, ...headers } },
+      method,
+      headers: { authorization: `Bearer ${TEST_TOKEN}`, ...headers },
     })
     asked.end()
     const [answer] = (await once(asked, 'response')) as [

@@ -157,7 +157,11 @@ test('a run is shown with readable times', async () => {
 test('a list passes its filters on and says where it continues', async () => {
   const page = await api.inject(get('/v1/runs?q=since:1h&state=failed&job=a&limit=500&cursor=MTox'))
   assert.deepEqual(scheduler.heard.list, {
-    ...{ q: 'since:1h', state: 'failed', job: 'a', limit: 500, cursor: 'MTox' },
+    q: 'since:1h',
+    state: 'failed',
+    job: 'a',
+    limit: 500,
+    cursor: 'MTox',
   })
   assert.equal(page.json<{ next_cursor: string }>().next_cursor, 'MTox')
 })

@@ -142,7 +142,10 @@ async function fillSlots() {
   }
   const config = { ...DEFAULT_CONFIG, name: 'late' }
   const membership = createMembership({
-    ...{ store, clock, random: () => 0.5, config },
+    store,
+    clock,
+    random: () => 0.5,
+    config,
     storeClock: createStoreClock({ clock, onEvent() {} }),
   })
   const renewAll = () =>

@@ -64,7 +64,11 @@ export function createCompatApi(deps: {
     jobs: createCompatJobs({ ...deps, jobs: admin.jobs }),
     showing: createCompatViews({ store, catalog, reader, jobUuids, runUuids, zone }),
     ...createCompatReports({ sessions, store, logging: deps.logging, storeNow }),
-    ...{ jobUuids, runUuids, sessions, zone, storeNow },
+    jobUuids,
+    runUuids,
+    sessions,
+    zone,
+    storeNow,
 
     async taskOf(session, lease) {
       const { jobId, projectId, runId, attempt } = lease

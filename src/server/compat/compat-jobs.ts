@@ -62,7 +62,9 @@ export function createCompatJobs(deps: {
     async create(by, { title, owner, work, workField, retries, when }) {
       const name = nameOf(title, deps.mintId())
       const definition: JobDefinition = {
-        ...{ title, queue: COMPAT_QUEUE, ...work },
+        title,
+        queue: COMPAT_QUEUE,
+        ...work,
         ...(owner === undefined ? {} : { owner }),
         ...(retries ? { retry: { max: retries } } : {}),
       }

@@ -77,10 +77,13 @@ export function createCompatSessions(deps: {
       {
         name: worker.id,
         ...(worker.isEverywhere ? { projects: [] } : {}),
-        ...{ queues: [COMPAT_QUEUE], labels: {}, slots: 1 },
+        queues: [COMPAT_QUEUE],
+        labels: {},
+        slots: 1,
         executors: ['shell', 'argv', 'script'],
         registration: (recalled?.registration ?? 0) + 1,
-        ...{ held, forsaken: [] },
+        held,
+        forsaken: [],
       },
       worker.origin,
       { id: sessionOf(worker), isNew: recalled === null, ttlMs },
@@ -118,7 +121,8 @@ export function createCompatSessions(deps: {
   const findOrRegister = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
     const session = await inTurn(worker, isNew)
     const held = Array.from(session.leases.values(), ({ runId, fence }) => ({
-      ...{ run: publicId('run', runId), fence },
+      run: publicId('run', runId),
+      fence,
     }))
     registry.heartbeat(session, { registration: session.registration, answered: 0, held })
     return session

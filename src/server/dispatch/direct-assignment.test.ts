@@ -24,9 +24,16 @@ function setUp({ free = 2, onGrant = (_: Lease) => {} } = {}) {
   laneIndex.claimed(LANE, 1, [], true)
   const offer = { projects: [], queues: ['default'], labels: [], executors: ['handler:x'] }
   const session = createSession({
-    ...{ id: 7, project: 'p', name: 'w', registration: 1, ttlMs: 9_000, mono: clock.mono() },
+    id: 7,
+    project: 'p',
+    name: 'w',
+    registration: 1,
+    ttlMs: 9_000,
+    mono: clock.mono(),
     offer: { ...offer, slots: free },
-    ...{ owner: INTERNAL, secret: null, weight: 1 },
+    owner: INTERNAL,
+    secret: null,
+    weight: 1,
   })
   let answers = 0
   session.pending = { number: 1, reported: true, settle: () => (answers += 1) }
@@ -34,7 +41,10 @@ function setUp({ free = 2, onGrant = (_: Lease) => {} } = {}) {
   sessionIndex.add(session)
   sessionIndex.updateWaiting(session)
   const calls: { givenBack: Lease[]; unknown: number[]; mayGrant: boolean; errors: unknown[] } = {
-    ...{ givenBack: [], unknown: [], mayGrant: true, errors: [] },
+    givenBack: [],
+    unknown: [],
+    mayGrant: true,
+    errors: [],
   }
   const promising = {
     sessionIndex,
@@ -50,7 +60,9 @@ function setUp({ free = 2, onGrant = (_: Lease) => {} } = {}) {
     onError: (error) => void calls.errors.push(error),
   })
   const assignDirectly = createDirectAssignment({
-    ...{ ...promising, random: () => 0.5, scheduled },
+    ...promising,
+    random: () => 0.5,
+    scheduled,
     onUnknown: (runs) => calls.unknown.push(...runs.map(({ id }) => id)),
   })
   return {

@@ -6,7 +6,12 @@ import { isKnownToWait, type LaneHint, rowsWanted } from './lane-hint.ts'
 import { createLaneIndex, type LaneIndex } from './lane-index.ts'
 
 const lane = (id: number, queue = 'default'): Lane => ({
-  ...{ id, project: 'p', queue, labels: [], executor: 'handler:x', weight: 1 },
+  id,
+  project: 'p',
+  queue,
+  labels: [],
+  executor: 'handler:x',
+  weight: 1,
 })
 const lease = (rank: number, pos: number) => ({ rank, pos }) as Lease
 
@@ -165,7 +170,11 @@ describe('how many rows are requested from a lane', () => {
 
 describe('the lanes an offer can serve', () => {
   const offer: Offer = {
-    ...{ projects: [], queues: ['heavy', 'light'], labels: [], executors: ['handler:x'], slots: 4 },
+    projects: [],
+    queues: ['heavy', 'light'],
+    labels: [],
+    executors: ['handler:x'],
+    slots: 4,
   }
   const openIn = (laneIndex: LaneIndex) =>
     laneIndex

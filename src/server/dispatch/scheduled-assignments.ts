@@ -67,7 +67,9 @@ export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): Sche
     const mono = clock.mono()
     const isInTime = mono - atMono <= MAX_LATE_MS
     const granting: GrantContext = {
-      ...{ sessionIndex, onGrant: deps.onGrant, mono },
+      sessionIndex,
+      onGrant: deps.onGrant,
+      mono,
       mayGrant: isInTime && deps.mayGrant() && deps.node() === first.lease.node,
       giveBack: (lease) => back.push(lease),
     }

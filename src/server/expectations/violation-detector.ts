@@ -110,7 +110,8 @@ async function factsOf(
   const isRetried = terms.startBy !== undefined && attempt > 1
   const [first] = isRetried ? await store.attemptsOf({ runId }) : []
   return {
-    ...{ startedAt, finishedAt },
+    startedAt,
+    finishedAt,
     firstStartedAt: first?.startedAt ?? startedAt,
     isEmpty: terms.output === true && (await hasNoOutput(run, store)),
   }

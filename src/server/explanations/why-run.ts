@@ -129,7 +129,8 @@ export function reasonForRun(run: RunRecord, context: RunContext): Reason {
     }
     case 'cancelled':
       return {
-        ...{ code: 'cancelled', sentence: 'It was cancelled.' },
+        code: 'cancelled',
+        sentence: 'It was cancelled.',
         fixes: [`punctual retry ${id}`],
       }
     case 'skipped':

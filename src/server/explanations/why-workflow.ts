@@ -73,7 +73,8 @@ function describeBlockedStep(
 ): Reason {
   const what = sentence.startsWith('It ') ? step + sentence.slice(2) : `${step}: ${sentence}`
   return {
-    ...{ code, sentence: `${since}: ${what}` },
+    code,
+    sentence: `${since}: ${what}`,
     details: [...details, ...counts],
     fixes: [...fixes, `punctual steps ${id}`],
   }

@@ -26,7 +26,8 @@ function setUp() {
   const health = createStoreHealth({ store, clock, log })
   const promise = { isKept: true }
   const ready = createReady({
-    ...{ health, storeClock: createStoreClock({ clock, onEvent: () => {} }) },
+    health,
+    storeClock: createStoreClock({ clock, onEvent: () => {} }),
     clock,
     mayPromise: () => promise.isKept,
     whyAbsent: () => undefined,

@@ -13,7 +13,10 @@ export interface Principal {
 
 /** Workers inside the server's own process. No HTTP request ever acts as this principal. */
 export const INTERNAL: Principal = {
-  ...{ id: 'internal', identity: 'internal', tokenId: null, project: null },
+  id: 'internal',
+  identity: 'internal',
+  tokenId: null,
+  project: null,
 }
 
 /** One object for every request of a caller: the authenticator gives all of them the same caller. */

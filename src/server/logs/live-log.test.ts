@@ -19,7 +19,9 @@ function setUp() {
     async logChunks({ from, limit }: { from: number; limit: number }) {
       reads.chunks += 1
       return chunks.slice(from, from + limit).map((text, index) => ({
-        ...{ chunk: from + index, firstLine: from + index, lines: 1 },
+        chunk: from + index,
+        firstLine: from + index,
+        lines: 1,
         packed: Buffer.from(JSON.stringify([[0, 1, text]])),
       }))
     },

@@ -63,7 +63,13 @@ async function openWorld(random: () => number, between: () => Promise<void>) {
   const acknowledged = new Set<string>()
 
   return {
-    ...{ clock, store, rows, area, payloads, engine, acknowledged },
+    clock,
+    store,
+    rows,
+    area,
+    payloads,
+    engine,
+    acknowledged,
     collect,
 
     async submit(input: string): Promise<void> {
@@ -240,8 +246,13 @@ test('blobs do not become old because the wall clock is ahead of the trusted tim
   }
   let aheadMs = 400 * 24 * HOUR_MS
   const collect = collectBlobs({
-    ...{ blobs, store: { findRuns: async () => [] }, random: () => 0, area: 'a' },
-    ...{ orphanMs: ORPHAN_MS, aheadMs: () => aheadMs, onCollected: () => {} },
+    blobs,
+    store: { findRuns: async () => [] },
+    random: () => 0,
+    area: 'a',
+    orphanMs: ORPHAN_MS,
+    aheadMs: () => aheadMs,
+    onCollected: () => {},
   })
   await collect()
   await collect()

@@ -33,7 +33,8 @@ export function noteLastSeen(deps: {
     for (const session of updates) session.notedMono = session.lastSeenMono
     await deps.store.touchSessions(
       updates.map(({ id, lastSeenMono }) => ({
-        ...{ session: id, at: Math.round(now - (nowMono - lastSeenMono)) },
+        session: id,
+        at: Math.round(now - (nowMono - lastSeenMono)),
       })),
     )
     return { more: updates.length === MOST }

@@ -26,7 +26,8 @@ export function createPromoteStep(deps: {
     if (!deps.mayFire()) return { more: false, idleMs: MAX_IDLE_MS }
     const positions = Array.from({ length: batch }, deps.mintId)
     const { promoted, lanes, nextDueAt } = await deps.store.promote({
-      ...{ positions, isClockOff: deps.isClockOff() },
+      positions,
+      isClockOff: deps.isClockOff(),
     })
     if (lanes.length > 0) deps.onReady(lanes)
     // A run written since the last query was not expected; its lag is unknown.

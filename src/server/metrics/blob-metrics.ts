@@ -13,20 +13,28 @@ export function blobMetrics(
 ): BlobMetrics {
   const registers = [registry]
   const operations = new Counter({
-    ...{ name: 'punctual_blob_operations_total', help: 'Blobs written, read, …', registers },
+    name: 'punctual_blob_operations_total',
+    help: 'Blobs written, read, …',
+    registers,
     labelNames: ['operation', 'outcome'],
   })
   const bytes = new Counter({
-    ...{ name: 'punctual_blob_bytes_total', help: 'Bytes written and read.', registers },
+    name: 'punctual_blob_bytes_total',
+    help: 'Bytes written and read.',
+    registers,
     labelNames: ['operation'],
   })
   const seconds = new Histogram({
-    ...{ name: 'punctual_blob_seconds', help: 'How long an operation took.', registers },
+    name: 'punctual_blob_seconds',
+    help: 'How long an operation took.',
+    registers,
     labelNames: ['operation'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
   const collected = new Counter({
-    ...{ name: 'punctual_blobs_collected_total', help: 'Orphans deleted.', registers },
+    name: 'punctual_blobs_collected_total',
+    help: 'Orphans deleted.',
+    registers,
   })
   for (const operation of ['put', 'get', 'delete', 'list']) {
     operations.inc({ operation, outcome: 'ok' }, 0)

@@ -100,64 +100,85 @@ function countWith(library: Library, sources: MetricSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const requests = new Counter({
-    ...{ name: 'http_requests_total', help: 'Requests answered.', registers },
+    name: 'http_requests_total',
+    help: 'Requests answered.',
+    registers,
     labelNames: ['method', 'route', 'status'],
   })
   const executed = new Counter({
-    ...{ name: 'jobs_executed_total', help: 'Attempts that ended.', registers },
+    name: 'jobs_executed_total',
+    help: 'Attempts that ended.',
+    registers,
     labelNames: ['status'],
   })
   const duration = new Histogram({
-    ...{ name: 'job_execution_duration_seconds', help: 'How long attempts took.', registers },
+    name: 'job_execution_duration_seconds',
+    help: 'How long attempts took.',
+    registers,
     buckets: SECONDS,
   })
   const wait = new Histogram({
-    ...{ name: 'punctual_run_wait_seconds', help: 'From due to granted.', registers },
+    name: 'punctual_run_wait_seconds',
+    help: 'From due to granted.',
+    registers,
     buckets: SECONDS,
   })
   const scheduleLag = new Histogram({
-    ...{ name: 'punctual_schedule_lag_seconds', help: 'From due to ready.', registers },
+    name: 'punctual_schedule_lag_seconds',
+    help: 'From due to ready.',
+    registers,
     buckets: SECONDS.slice(0, 10),
   })
   const submitted = new Counter({
-    ...{ name: 'punctual_runs_submitted_total', help: 'Runs stored.', registers },
+    name: 'punctual_runs_submitted_total',
+    help: 'Runs stored.',
+    registers,
   })
   const lost = new Counter({
-    ...{ name: 'punctual_leases_lost_total', help: 'Attempts lost with their worker.', registers },
+    name: 'punctual_leases_lost_total',
+    help: 'Attempts lost with their worker.',
+    registers,
   })
   const tickSeconds = new Histogram({
-    ...{ name: 'punctual_tick_seconds', help: 'How long the store took for a tick.', registers },
+    name: 'punctual_tick_seconds',
+    help: 'How long the store took for a tick.',
+    registers,
     buckets: SECONDS.slice(0, 9),
   })
   const tickItems = new Histogram({
-    ...{ name: 'punctual_tick_items', help: 'Submissions, ends and claims of a tick.', registers },
+    name: 'punctual_tick_items',
+    help: 'Submissions, ends and claims of a tick.',
+    registers,
     buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000],
   })
   const loopLag = new Gauge({
-    ...{ name: 'punctual_loop_lag_seconds', help: 'Delay of timers of this node.', registers },
+    name: 'punctual_loop_lag_seconds',
+    help: 'Delay of timers of this node.',
+    registers,
   })
   const deliveries = new Counter({
-    ...{
-      name: 'punctual_webhook_deliveries_total',
-      help: 'Delivery attempts of webhooks.',
-      registers,
-    },
+    name: 'punctual_webhook_deliveries_total',
+    help: 'Delivery attempts of webhooks.',
+    registers,
     labelNames: ['outcome'],
   })
   const occurrences = new Counter({
-    ...{ name: 'punctual_occurrences_total', help: 'Times of schedules, by outcome.' },
-    ...{ registers, labelNames: ['outcome'] },
+    name: 'punctual_occurrences_total',
+    help: 'Times of schedules, by outcome.',
+    registers,
+    labelNames: ['outcome'],
   })
   const violations = new Counter({
-    ...{
-      name: 'punctual_lapses_total',
-      help: 'Violated expectations of runs.',
-    },
-    ...{ registers, labelNames: ['kind'] },
+    name: 'punctual_lapses_total',
+    help: 'Violated expectations of runs.',
+    registers,
+    labelNames: ['kind'],
   })
   const clockEvents = new Counter({
-    ...{ name: 'punctual_clock_events_total', help: 'Events of the store’s wall clock.' },
-    ...{ registers, labelNames: ['event'] },
+    name: 'punctual_clock_events_total',
+    help: 'Events of the store’s wall clock.',
+    registers,
+    labelNames: ['event'],
   })
   const success = executed.labels('success')
   const failure = executed.labels('failed')
@@ -208,7 +229,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_queue_depth', help: 'Ready runs.' },
+      name: 'punctual_queue_depth',
+      help: 'Ready runs.',
       labelNames: ['project', 'queue'],
       async collect() {
         this.reset()
@@ -221,7 +243,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_runs_live', help: 'Runs that have not ended.' },
+      name: 'punctual_runs_live',
+      help: 'Runs that have not ended.',
       labelNames: ['state'],
       async collect() {
         for (const [state, count] of Object.entries(await gauges.live())) this.set({ state }, count)
@@ -231,7 +254,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_worker_slots', help: 'Slots of the workers of this node.' },
+      name: 'punctual_worker_slots',
+      help: 'Slots of the workers of this node.',
       labelNames: ['state'],
       collect() {
         const { used, free } = gauges.slots()
@@ -243,7 +267,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_workers', help: 'Workers of this node.' },
+      name: 'punctual_workers',
+      help: 'Workers of this node.',
       labelNames: ['state'],
       collect() {
         const { active, quarantined } = gauges.workers()
@@ -255,7 +280,9 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   const clockGauge = (name: string, help: string, value: () => number) =>
     registry.registerMetric(
       new Gauge({
-        ...{ registers: [], name, help },
+        registers: [],
+        name,
+        help,
         collect() {
           this.set(value())
         },
@@ -277,7 +304,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_build_info', help: 'Version of this program.' },
+      name: 'punctual_build_info',
+      help: 'Version of this program.',
       labelNames: ['version'],
       collect() {
         this.set({ version: gauges.version }, 1)
@@ -287,7 +315,8 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'process_resident_memory_bytes', help: 'Memory of this process.' },
+      name: 'process_resident_memory_bytes',
+      help: 'Memory of this process.',
       collect() {
         this.set(process.memoryUsage.rss())
       },
@@ -303,7 +332,8 @@ function addListMetrics(
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_lists', help: 'Lists that run or wait for a slot.' },
+      name: 'punctual_lists',
+      help: 'Lists that run or wait for a slot.',
       labelNames: ['state'],
       collect() {
         const { busy, waiting } = figures()
@@ -315,7 +345,8 @@ function addListMetrics(
   registry.registerMetric(
     new Counter({
       registers: [],
-      ...{ name: 'punctual_lists_refused_total', help: 'Lists that were refused.' },
+      name: 'punctual_lists_refused_total',
+      help: 'Lists that were refused.',
       labelNames: ['code'],
       collect() {
         this.reset()
@@ -329,10 +360,8 @@ function addStoreGauges(registry: prom.Registry, { Gauge }: Library, sources: Me
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{
-        name: 'punctual_store_failure',
-        help: '1 while the store cannot be used for this reason.',
-      },
+      name: 'punctual_store_failure',
+      help: '1 while the store cannot be used for this reason.',
       labelNames: ['kind'],
       collect() {
         const failure = sources.storeFailure()
@@ -345,7 +374,8 @@ function addStoreGauges(registry: prom.Registry, { Gauge }: Library, sources: Me
   registry.registerMetric(
     new Gauge({
       registers: [],
-      ...{ name: 'punctual_store_free_bytes', help: 'Free space on the disk of the database.' },
+      name: 'punctual_store_free_bytes',
+      help: 'Free space on the disk of the database.',
       async collect() {
         const free = await sources.storeFreeBytes()
         if (free !== null) this.set(free)

@@ -19,7 +19,11 @@ export async function queryRunPage(
   const { states, jobs, queues, workers, causes, tags } = filter
   const hasPattern = jobs?.some((job) => job.includes('*')) ?? false
   return store.searchRuns({
-    ...{ projectId, queues, workers, tags, limit },
+    projectId,
+    queues,
+    workers,
+    tags,
+    limit,
     states: states && [...states],
     causes: causes && [...causes],
     jobIds: jobs && !hasPattern ? await idsOf(projectId, jobs, store) : null,

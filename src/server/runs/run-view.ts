@@ -29,7 +29,9 @@ export async function viewsOf(
       const job = catalog.jobName(run.jobId)
       const project = catalog.projectName(run.projectId)
       const names = {
-        ...{ job, project, queue: lane?.queue ?? 'default' },
+        job,
+        project,
+        queue: lane?.queue ?? 'default',
         createdBy: createdBy[index] as string,
       }
       return viewOf(run, names, progressOf(run))

@@ -23,7 +23,11 @@ export function afterFire(
   const isAhead = skip !== null && next.nominalAt !== null && skip >= next.nominalAt
   return {
     ...schedule,
-    ...{ next, openRuns, lastNominalAt, pause: null, error: null },
+    next,
+    openRuns,
+    lastNominalAt,
+    pause: null,
+    error: null,
     skipNominalAt: isAhead ? skip : null,
   }
 }

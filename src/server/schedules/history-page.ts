@@ -94,7 +94,10 @@ async function createOccurrenceView(
     const backfills = made.map((one) => showBackfilledRun(one, runOf(one.runId)))
     if (!record) return showBackfilled(nominalAt, backfills, runOf(made.at(-1)?.runId))
     return showRecord(record, {
-      ...{ spec, times, now, backfills },
+      spec,
+      times,
+      now,
+      backfills,
       run: runOf(record.runId),
       lapses: violations.get(record.runId ?? -1) ?? [],
     })

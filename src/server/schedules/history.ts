@@ -63,8 +63,17 @@ export function showOpen({ nominalAt, reason }: OpenOccurrence, now: number): Wi
 }
 
 const NOTHING_YET = {
-  ...{ detail: null, run: null, run_state: null, other_run: null, late_ms: null },
-  ...{ started_at: null, finished_at: null, slow: null, overdue: null, lapses: [], backfills: [] },
+  detail: null,
+  run: null,
+  run_state: null,
+  other_run: null,
+  late_ms: null,
+  started_at: null,
+  finished_at: null,
+  slow: null,
+  overdue: null,
+  lapses: [],
+  backfills: [],
 } as const
 
 export function showRecord(
@@ -90,7 +99,10 @@ export function showRecord(
   return {
     nominal_at: formatTime(nominalAt, 'nominal_at'),
     until: formatTime(untilAt, 'until'),
-    ...{ count, outcome, reason, detail },
+    count,
+    outcome,
+    reason,
+    detail,
     run: runId === null ? null : publicId('run', runId),
     run_state: run?.state ?? null,
     other_run: otherRunId === null ? null : publicId('run', otherRunId),
@@ -112,8 +124,15 @@ export function showBackfilled(
   const time = formatTime(nominalAt, 'nominal_at')
   const { run: id = null, run_state = null } = backfills.at(-1) ?? {}
   return {
-    ...{ ...NOTHING_YET, nominal_at: time, until: time, count: 1, reason: null },
-    ...{ outcome: 'backfilled', run: id, run_state, backfills },
+    ...NOTHING_YET,
+    nominal_at: time,
+    until: time,
+    count: 1,
+    reason: null,
+    outcome: 'backfilled',
+    run: id,
+    run_state,
+    backfills,
     started_at: timeOrNull(run?.startedAt ?? null),
     finished_at: timeOrNull(run?.finishedAt ?? null),
   }

@@ -6,7 +6,9 @@ import { mergeTimes } from './merge-times.ts'
 const record = (nominalAt: number, untilAt = nominalAt) =>
   ({ nominalAt, untilAt }) as OccurrenceRecord
 const madeAt = (nominalAt: number, runId = nominalAt): BackfilledTime => ({
-  ...{ nominalAt, runId, backfillId: 1 },
+  nominalAt,
+  runId,
+  backfillId: 1,
 })
 
 /** `5` is a record, `5:7` one with run 7, `(5:7)` only the run. */

@@ -27,7 +27,10 @@ export function mergeTimes(
     return times.slice(first, next)
   }
   const alone = ([nominalAt, runs]: [number, BackfilledTime[]]): MergedTime => ({
-    ...{ nominalAt, untilAt: nominalAt, record: undefined, made: runs },
+    nominalAt,
+    untilAt: nominalAt,
+    record: undefined,
+    made: runs,
   })
   for (const record of past.list) {
     const { nominalAt, untilAt } = record

@@ -16,7 +16,9 @@ function paused(untilAt: number) {
   }
   const understood = { ok: true, spec: { missed: { kind: 'skip' } }, times } as unknown
   const schedule = {
-    ...{ openRuns: [], lastNominalAt: START - 1_000, skipNominalAt: null },
+    openRuns: [],
+    lastNominalAt: START - 1_000,
+    skipNominalAt: null,
     next: { nominalAt: START, checkAt: untilAt },
     pause: { at: START - 1_000, until: untilAt, resumedAt: null, byJob: false },
   } as unknown

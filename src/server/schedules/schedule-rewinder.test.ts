@@ -17,8 +17,13 @@ function setUp(changes: number) {
   let left = changes
   const read = (id: number) =>
     ({
-      ...{ id, version: versions.get(id), spec: 'x', lastNominalAt: LATER, updatedAt: NOW },
-      ...{ next: { nominalAt: LATER + 1_000, checkAt: LATER + 1_000 }, pause: null },
+      id,
+      version: versions.get(id),
+      spec: 'x',
+      lastNominalAt: LATER,
+      updatedAt: NOW,
+      next: { nominalAt: LATER + 1_000, checkAt: LATER + 1_000 },
+      pause: null,
     }) as unknown as ScheduleRecord
   const store = {
     async schedulesAhead({ after }: { after: number }) {

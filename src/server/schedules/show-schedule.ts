@@ -25,7 +25,8 @@ export function showSchedule(record: ScheduleRecord, showing: ShowScheduleOption
   return {
     id: publicId('sch', record.id),
     job: showing.jobName(record.jobId),
-    ...{ name, version },
+    name,
+    version,
     definition: writeSchedule(spec),
     words: scheduleWords(spec.rule),
     state: stateOf(record, now),

@@ -40,7 +40,8 @@ export function countOutcomes(
     hasRun(outcome) && reason === 'made_up'
   return {
     id: publicId('sch', id),
-    ...{ job, name },
+    job,
+    name,
     missed: sum(({ outcome }) => outcome === 'missed'),
     merged: sum(({ outcome }) => outcome === 'merged'),
     skipped: sum(({ outcome }) => outcome === 'skipped'),

@@ -13,8 +13,15 @@ const HOUR = 3_600_000
 
 const recordOf = (id: number, projectId: number): ScheduleRecord =>
   ({
-    ...{ id, projectId, spec: HOURLY, next: { nominalAt: HOUR, checkAt: HOUR } },
-    ...{ pause: null, skipNominalAt: null, error: null, lastNominalAt: null, openRuns: [] },
+    id,
+    projectId,
+    spec: HOURLY,
+    next: { nominalAt: HOUR, checkAt: HOUR },
+    pause: null,
+    skipNominalAt: null,
+    error: null,
+    lastNominalAt: null,
+    openRuns: [],
   }) as unknown as ScheduleRecord
 
 function storeWith(records: readonly ScheduleRecord[]): Pick<ScheduleStore, 'dueSchedules'> {

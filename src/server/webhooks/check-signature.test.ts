@@ -9,8 +9,10 @@ const AT = 1_769_850_000
 function signed(body: string, secrets = [SECRET]): SignedMessage {
   const headers = signedHeaders({ id: 'msg_1', body, at: AT }, secrets)
   return {
-    ...{ id: headers['webhook-id'] ?? '', timestamp: headers['webhook-timestamp'] ?? '' },
-    ...{ signature: headers['webhook-signature'] ?? '', body: Buffer.from(body) },
+    id: headers['webhook-id'] ?? '',
+    timestamp: headers['webhook-timestamp'] ?? '',
+    signature: headers['webhook-signature'] ?? '',
+    body: Buffer.from(body),
   }
 }
 

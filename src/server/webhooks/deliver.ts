@@ -84,7 +84,8 @@ export function createDeliverer(deps: {
     const verdict = evaluateDelivery(delivery, answer.status, deps.storeNow())
     const isOver = verdict.to !== 'retry'
     await store.settleDelivery({
-      ...{ ...tried, ...answer },
+      ...tried,
+      ...answer,
       waitMs: isOver ? null : verdict.waitMs,
       state: verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending',
       disable: verdict.to === 'gone' ? becauseGone(delivery) : null,
@@ -106,7 +107,11 @@ export function createDeliverer(deps: {
       if (limit <= 0 || stopping.signal.aborted) return
       const claim = randomInt(random, CLAIMS)
       const claimed = await store.claimDeliveries({
-        ...{ claim, leaseMs: LEASE_MS, limit, perWebhook: MAX_PER_ENDPOINT, busy: busy() },
+        claim,
+        leaseMs: LEASE_MS,
+        limit,
+        perWebhook: MAX_PER_ENDPOINT,
+        busy: busy(),
       })
       for (const delivery of claimed) {
         const trying = tryOnce(delivery, claim)

@@ -9,7 +9,12 @@ import type { Messages } from './messages.ts'
 /** An outbox in which the events of some runs cannot be expanded. */
 function setUp(isPoisoned: (runId: number) => boolean, jobs: string | null = null) {
   const events = [1, 2, 3].map((id): OutboxEvent => ({
-    ...{ id, runId: 10 * id, projectId: 1, jobId: 1, at: 1_000, failingSince: null },
+    id,
+    runId: 10 * id,
+    projectId: 1,
+    jobId: 1,
+    at: 1_000,
+    failingSince: null,
     events: EVENT_BIT['run.failed'],
   }))
   const webhook = { id: 5, projectId: 1, createdAt: 0, jobs, events: EVENT_BIT['run.failed'] }

@@ -57,10 +57,16 @@ export function startWebhookDelivery(
   const deliverer = createDeliverer({ ...deps, outbound, onRoom })
   const expand = createExpandOutbox({ store, catalog, messages, mintId, onError })
   const delivering = startLoop(deliverWebhooks({ store, expand, deliverer, storeNow }), {
-    ...{ clock, signal, onError, idleMs: DELIVERY_PERIOD_MS },
+    clock,
+    signal,
+    onError,
+    idleMs: DELIVERY_PERIOD_MS,
   })
   const forgetting = startLoop(onlyWhile(deps.mayDelete, forgetDeliveries({ store, storeNow })), {
-    ...{ clock, signal, onError, idleMs: FORGET_MS },
+    clock,
+    signal,
+    onError,
+    idleMs: FORGET_MS,
   })
   return {
     messages,

@@ -4,8 +4,10 @@ import { createSessionLimit, weightOfOffer } from './session-limit.ts'
 
 test('sessions that are being opened count, and one that failed to open does not', async () => {
   const limit = createSessionLimit({
-    ...{ sessionIndex: { weightOf: () => 1 }, clock: { mono: () => 0 } },
-    ...{ maxPerToken: 3, ttlMs: 10_000 },
+    sessionIndex: { weightOf: () => 1 },
+    clock: { mono: () => 0 },
+    maxPerToken: 3,
+    ttlMs: 10_000,
   })
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()
@@ -32,8 +34,10 @@ test('sessions that are being opened count, and one that failed to open does not
 test('one token opens new sessions at a bounded rate, and others are not delayed', () => {
   let nowMono = 0
   const limit = createSessionLimit({
-    ...{ sessionIndex: { weightOf: () => 0 }, clock: { mono: () => nowMono } },
-    ...{ maxPerToken: 1_000_000, ttlMs: 10_000 },
+    sessionIndex: { weightOf: () => 0 },
+    clock: { mono: () => nowMono },
+    maxPerToken: 1_000_000,
+    ttlMs: 10_000,
   })
   for (let opened = 0; opened < 20_000; opened += 1) limit.countNew('a')
   assert.throws(() => limit.countNew('a'), { code: 'rate_limited', status: 429, retryAfterS: 1 })

@@ -45,7 +45,10 @@ export function decideApproval(
     const answers = isGiven ? acceptInput(approval.parameters, input, run) : null
     return {
       mark: {
-        ...{ ...EMPTY_MARK, step, item: WHOLE_STEP, message: message ?? null },
+        ...EMPTY_MARK,
+        step,
+        item: WHOLE_STEP,
+        message: message ?? null,
         ...(isGiven
           ? { state: 'succeeded', detail: answers === null ? null : JSON.stringify(answers) }
           : { state: 'failed', reason: 'refused' }),

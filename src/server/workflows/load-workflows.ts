@@ -101,7 +101,11 @@ async function hold(
   const reusedMarks = await findReusedMarks(record, steps, compiled, store)
   const input = record.input && (await payloads.read(runId, 'input', record.input))
   const loaded: LoadedWorkflow = {
-    ...{ record, compiled, reusedMarks, revision, checkAt: checkAt },
+    record,
+    compiled,
+    reusedMarks,
+    revision,
+    checkAt: checkAt,
     ancestors: compiled.runsJobs ? await findAncestors(record, { store, catalog }) : NO_ANCESTORS,
     job: catalog.jobName(record.jobId),
     project: catalog.projectName(record.projectId),
@@ -111,8 +115,11 @@ async function hold(
     scheduledAt,
     deadline: timeoutMs === null ? null : beganAt + timeoutMs,
     stop: steps.some(({ reason }) => reason === 'timeout') ? 'timeout' : null,
-    ...{ inbox: [], stopNotifiedMono: null },
-    ...{ approvals: new Map(), answers: new Map(), lists: new Map() },
+    inbox: [],
+    stopNotifiedMono: null,
+    approvals: new Map(),
+    answers: new Map(),
+    lists: new Map(),
     unfinished: new Map(),
   }
   // A fan-out must be applied before its items.

@@ -82,7 +82,13 @@ export async function prepareTransition(
   const audit = asked?.audit && { audit: asked.audit }
   return {
     move: {
-      ...{ runId: record.runId, revision, processed: signals, starts, marks, checkAt, end },
+      runId: record.runId,
+      revision,
+      processed: signals,
+      starts,
+      marks,
+      checkAt,
+      end,
       ...audit,
     },
     isMore,
@@ -161,7 +167,10 @@ function noted(
   const { step } = decision
   const unfinished = loaded.unfinished.get(step)
   const mark = {
-    ...{ ...EMPTY_MARK, step, item: WHOLE_STEP, count: loaded.runs.countOf(step) },
+    ...EMPTY_MARK,
+    step,
+    item: WHOLE_STEP,
+    count: loaded.runs.countOf(step),
     // A retry may reuse it with the same list.
     detail: unfinished ? JSON.stringify(unfinished) : null,
   }

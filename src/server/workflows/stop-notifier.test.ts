@@ -11,7 +11,9 @@ const HOUR_MS = 3_600_000
 /** A workflow that is being stopped, with one running step. */
 function stoppedWorkflow(): LoadedWorkflow {
   return {
-    ...{ stop: 'cancelled', stopNotifiedMono: null, record: { projectId: 1 } },
+    stop: 'cancelled',
+    stopNotifiedMono: null,
+    record: { projectId: 1 },
     progress: { unwanted: () => [{ step: 0, item: -1 }] },
     runs: { runOf: () => 7 },
   } as unknown as LoadedWorkflow
@@ -21,7 +23,9 @@ test('steps get the stop request again after a while, also when the wall clock h
   const clock = createVirtualClock()
   const cancelled: number[] = []
   const stopping = createStopNotifier({
-    ...{ clock, cancel: async ({ runId }) => cancelled.push(runId), onError: assert.ifError },
+    clock,
+    cancel: async ({ runId }) => cancelled.push(runId),
+    onError: assert.ifError,
   })
   const workflow = stoppedWorkflow()
   const notifyAndCount = async () => {

@@ -11,8 +11,11 @@ function workflowOf(runId: number, more: { input?: Json; items?: number } = {}):
     runs.note({ step: 0, item: -1 }, { state: 'running', count: more.items })
   }
   const workflow = {
-    ...{ record: { runId }, compiled: { graph: { size: 1 } }, runs },
-    ...{ input: more.input ?? null, lists: new Map<number, readonly Json[]>() },
+    record: { runId },
+    compiled: { graph: { size: 1 } },
+    runs,
+    input: more.input ?? null,
+    lists: new Map<number, readonly Json[]>(),
   }
   return workflow as unknown as LoadedWorkflow
 }

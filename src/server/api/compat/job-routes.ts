@@ -29,7 +29,9 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
       const { name, command, schedule } = request.body
       const by = requestedByOf(request)
       const id = await compat.jobs.create(by, {
-        ...{ title: name, work: { run: command }, workField: 'command' },
+        title: name,
+        work: { run: command },
+        workField: 'command',
         when: whenOf(schedule),
       })
       const created = await compat.jobs.find(id, by.project)

@@ -38,7 +38,9 @@ export function compatSubmitRoutes(
       const id = await jobs.create(
         { ...requestedByOf(request), project },
         {
-          ...{ title: titleOf(payload), owner, when },
+          title: titleOf(payload),
+          owner,
+          when,
           work: workOfPayload(payload),
           workField: 'payload',
           retries: max_retries ?? 0,

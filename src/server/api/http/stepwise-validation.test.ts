@@ -14,7 +14,9 @@ after(() => api.close())
 
 const submit = (runs: readonly object[]) =>
   api.inject({
-    ...{ method: 'POST', url: '/v1/runs:batch', payload: { runs } },
+    method: 'POST',
+    url: '/v1/runs:batch',
+    payload: { runs },
     headers: { authorization: `Bearer ${TEST_TOKEN}` },
   })
 

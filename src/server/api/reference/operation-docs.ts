@@ -99,8 +99,12 @@ export const OPERATION_DOCS: Readonly<Record<string, OperationDocs>> = {
       cron: {
         summary: 'As cron, with all options',
         value: {
-          ...{ cron: '0 2 * * 1-6', zone: 'Europe/Athens', jitter: '2m', overlap: 'skip' },
-          ...{ missed: { policy: 'all', max_age: '6h', max_count: 10 }, input: { full: false } },
+          cron: '0 2 * * 1-6',
+          zone: 'Europe/Athens',
+          jitter: '2m',
+          overlap: 'skip',
+          missed: { policy: 'all', max_age: '6h', max_count: 10 },
+          input: { full: false },
         },
       },
     },
@@ -123,8 +127,10 @@ export const OPERATION_DOCS: Readonly<Record<string, OperationDocs>> = {
       week: {
         summary: 'Missed times of a week, newest first',
         value: {
-          ...{ from: '2026-11-01T00:00:00Z', until: '2026-11-08T00:00:00Z' },
-          ...{ order: 'reverse', max_parallel: 2 },
+          from: '2026-11-01T00:00:00Z',
+          until: '2026-11-08T00:00:00Z',
+          order: 'reverse',
+          max_parallel: 2,
         },
       },
     },

@@ -5,7 +5,8 @@ import { createTestApi } from '../testing/fake-scheduler.ts'
 const api = createTestApi()
 const ask = (accept: string | undefined, method: 'GET' | 'HEAD' = 'GET') =>
   api.inject({
-    ...{ method, url: '/' },
+    method,
+    url: '/',
     headers: { host: 'localhost', ...(accept === undefined ? {} : { accept }) },
   })
 

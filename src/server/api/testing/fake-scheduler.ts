@@ -73,13 +73,13 @@ export function createFakeSchedulerClient(
     async register(hello) {
       heard.hello = hello
       return {
-        ...{
-          session: hello.session ?? SESSION,
-          secret: 'S',
-          protocol: 2,
-          worker: publicId('wrk', 1),
-        },
-        ...{ leaseTtlMs: 10_000, heartbeatMs: 3_000, lost: [] },
+        session: hello.session ?? SESSION,
+        secret: 'S',
+        protocol: 2,
+        worker: publicId('wrk', 1),
+        leaseTtlMs: 10_000,
+        heartbeatMs: 3_000,
+        lost: [],
       }
     },
     async exchange(_session, message, signal) {

@@ -43,9 +43,34 @@ for (const [why, pattern, text, lines] of TABLE) {
 
 const ORDINARY = fc.constantFrom('a', 'b', '^', '$', '.')
 const ODD = fc.constantFrom(
-  ...['K', 's', ' ', 'é', '\\b', '\\B', '\\s', '\\S', '\\w', '\\W', '\\r', '\\.', '\\z', '\\A'],
-  ...['\\101', '\\07', '\\x41', '\\x{212A}', '\\pL', '\\Qa.\\E', '[ab]', '[^a]', '[]a]', '[^]a]'],
-  ...['[\\]a]', '[[:alpha:]]', '[[:^space:]]', '[[:^alpha:]b]'],
+  'K',
+  's',
+  ' ',
+  'é',
+  '\\b',
+  '\\B',
+  '\\s',
+  '\\S',
+  '\\w',
+  '\\W',
+  '\\r',
+  '\\.',
+  '\\z',
+  '\\A',
+  '\\101',
+  '\\07',
+  '\\x41',
+  '\\x{212A}',
+  '\\pL',
+  '\\Qa.\\E',
+  '[ab]',
+  '[^a]',
+  '[]a]',
+  '[^]a]',
+  '[\\]a]',
+  '[[:alpha:]]',
+  '[[:^space:]]',
+  '[[:^alpha:]b]',
 )
 const GROUP = fc.constantFrom('(', '(?:', '(?i:', '(?s:', '(?m:')
 const REPEAT = fc.constantFrom('', '', '', '', '*', '+', '?', '*?', '{2}', '{0,1}', '{,2}')
@@ -69,8 +94,22 @@ const { pattern: PATTERN } = fc.letrec<{ pattern: string; part: string; row: str
 const PIECE = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('a', 'b', '\n', '\r\n') },
   fc.constantFrom(
-    ...['A', 'k', '\u212A', 'S', ' ', 'é', '.', ']', '{,2}', '\u0007', '\r', '\udce2', '\udc82'],
-    ...['\u001B[1m', '\u001B]0;a\u0007', '\u001B'],
+    'A',
+    'k',
+    '\u212A',
+    'S',
+    ' ',
+    'é',
+    '.',
+    ']',
+    '{,2}',
+    '\u0007',
+    '\r',
+    '\udce2',
+    '\udc82',
+    '\u001B[1m',
+    '\u001B]0;a\u0007',
+    '\u001B',
   ),
 )
 const TEXT = fc

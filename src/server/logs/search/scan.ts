@@ -130,7 +130,10 @@ class Lines {
     const { index, length } = found
     const start = Math.max(0, index - BEFORE_LENGTH)
     this.hits.push({
-      ...{ line: number, ms, stream, length },
+      line: number,
+      ms,
+      stream,
+      length,
       column: column + index,
       text: line.slice(start, start + SHOWN_LENGTH),
       textColumn: column + start,

@@ -156,7 +156,12 @@ export function createLogSearch({
 function showHit(hit: Hit, startedAt: number): WireLogHit {
   const { line, ms, stream, column, length, text, textColumn } = hit
   return {
-    ...{ line, at: formatTime(startedAt + ms, 'at'), stream: STREAMS[stream] },
-    ...{ column, length, text, text_column: textColumn },
+    line,
+    at: formatTime(startedAt + ms, 'at'),
+    stream: STREAMS[stream],
+    column,
+    length,
+    text,
+    text_column: textColumn,
   }
 }

@@ -53,7 +53,9 @@ export function createDraftFollowUps(deps: DraftFollowUpsDeps): DraftFollowUps {
     const read = async (kind: 'input' | 'result', text: string | null | undefined) =>
       text == null ? null : (readResult(await payloads.read(sourceRunId, kind, text)) as Json)
     return {
-      ...{ run: publicId('run', sourceRunId), job: catalog.jobName(sourceJobId), state },
+      run: publicId('run', sourceRunId),
+      job: catalog.jobName(sourceJobId),
+      state,
       input: facts.has('input') ? await read('input', run?.input) : null,
       output: facts.has('output') ? await read('result', run?.result) : null,
     }

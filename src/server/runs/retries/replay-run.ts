@@ -43,7 +43,8 @@ export function createReplay(
       definitions: { known: () => pinned, find: async () => pinned },
     })
     const submission = {
-      ...{ job, tags: run.tags === null ? undefined : (JSON.parse(run.tags) as Tags) },
+      job,
+      tags: run.tags === null ? undefined : (JSON.parse(run.tags) as Tags),
       ...(text === null ? {} : { input: input ?? (await readStoredJson(text, clock)) }),
       scheduledAt: await timeFor(run),
       ...(run.rank === 0 ? {} : { priority: -run.rank }),

@@ -115,8 +115,19 @@ export function repeatOf(run: RunRecord, id: number, createdBy: number | null): 
   const { projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates } = run
   const { version, work } = run
   return {
-    ...{ id, projectId, jobId, laneId, rank, timeoutMs, policy, input, tags, gates },
-    ...{ version, work, createdBy },
+    id,
+    projectId,
+    jobId,
+    laneId,
+    rank,
+    timeoutMs,
+    policy,
+    input,
+    tags,
+    gates,
+    version,
+    work,
+    createdBy,
     dueAt: null,
     dedupeKey: null,
     idempotency: null,

@@ -80,8 +80,15 @@ async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<Backf
   const open = runs.filter(({ state }) => !isFinal(state)).map((run) => run.id)
   const now = storeNow()
   const base = {
-    ...{ node: deps.node(), id, version, processedUntil: backfill.processedUntil, checkAt: now },
-    ...{ openRuns: open, passed: 0, error: null, runs: [] },
+    node: deps.node(),
+    id,
+    version,
+    processedUntil: backfill.processedUntil,
+    checkAt: now,
+    openRuns: open,
+    passed: 0,
+    error: null,
+    runs: [],
   } as const
   const parsed = rules(spec.schedule)
   if (!parsed.ok) return { ...base, state: 'failed', error: parsed.error }
@@ -105,13 +112,11 @@ async function plan(backfill: BackfillRecord, deps: BackfillDeps): Promise<Backf
   if (made instanceof PunctualError) return { ...base, state: 'failed', error: made.message }
   const pauseMs = spec.perMinute === null ? 0 : (times.length * MINUTE_MS) / spec.perMinute
   return {
-    ...{
-      ...base,
-      state: 'running',
-      processedUntil: place,
-      passed,
-      checkAt: Math.ceil(now + pauseMs),
-    },
+    ...base,
+    state: 'running',
+    processedUntil: place,
+    passed,
+    checkAt: Math.ceil(now + pauseMs),
     openRuns: [...open, ...made.map((run) => run.id)],
     runs: made.map((run, index) => {
       const nominalAt = times[index] as number

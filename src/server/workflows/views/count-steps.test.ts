@@ -23,8 +23,14 @@ function counting() {
 test('the steps that were not reached are the remainder', async () => {
   const counts = await counting().countSteps({ id: 7, state: 'running' }, 5)
   assert.deepEqual(counts, {
-    ...{ total: 5, untouched: 4, running: 0, waiting: 0, succeeded: 1 },
-    ...{ failed: 0, cancelled: 0, skipped: 0 },
+    total: 5,
+    untouched: 4,
+    running: 0,
+    waiting: 0,
+    succeeded: 1,
+    failed: 0,
+    cancelled: 0,
+    skipped: 0,
   })
 })
 

@@ -11,7 +11,12 @@ export function planStep({ workflow }: CompiledWorkflow, step: number): WirePlan
   const nameOf = (need: number) => (workflow.steps[need] as Step).name
   const named = Array.from(needs.subarray(0, MAX_SHOWN_NEEDS), nameOf)
   return {
-    ...{ name, kind: KIND[does.kind], needs: named, needs_count: needs.length, when },
-    ...{ finally: isFinally, each: each !== null },
+    name,
+    kind: KIND[does.kind],
+    needs: named,
+    needs_count: needs.length,
+    when,
+    finally: isFinally,
+    each: each !== null,
   }
 }

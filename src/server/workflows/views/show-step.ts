@@ -71,7 +71,11 @@ export function showItem(
     workflow,
   }
   return {
-    ...{ item, state, reason, run: runs.show(runId), reused: runs.isReused(runId) },
+    item,
+    state,
+    reason,
+    run: runs.show(runId),
+    reused: runs.isReused(runId),
     sentence: describeStepState({ ...story, state, reason, message }),
     started_at: timeOf(startedAt),
     finished_at: timeOf(finishedAt),
@@ -88,7 +92,11 @@ function storyOf(
   const state = whole?.state ?? 'untouched'
   const reason = whole?.reason ?? null
   return {
-    ...{ state, reason, items, message: whole?.message ?? null, workflow: seen.progress },
+    state,
+    reason,
+    items,
+    message: whole?.message ?? null,
+    workflow: seen.progress,
     by: approval?.by ?? [],
     ...(state === 'untouched' ? openNeeds(seen, step) : { waitsFor: [], mayWaitForMore: false }),
     because: state === 'skipped' && reason === 'needs' ? skipWords(seen, step) : null,
