@@ -70,7 +70,7 @@ test('a run says what it waits for, from its submission to its end', async () =>
   const another = await work({ slots: 1 })
   const [second] = await another.take(1)
   await node.clientFor('default').cancel(run)
-  await expect(run, 'stopping', /It was told to stop/)
+  await expect(run, 'stopping', /It is being stopped/)
   assert.ok(second)
   await another.report([succeeded(second)], 0)
   await expect(run, 'succeeded', /It succeeded/)

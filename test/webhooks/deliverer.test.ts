@@ -35,7 +35,7 @@ async function openEnvironment(t: TestContext) {
     clock,
     random: Math.random,
     storeNow: clock.now,
-    onRoom: () => void (settledTries += 1),
+    onSlotFree: () => void (settledTries += 1),
     onOutcome: (outcome) => void outcomes.push(outcome),
     onError: (error) => outcomes.push(String(error)),
   })

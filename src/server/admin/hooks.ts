@@ -44,7 +44,7 @@ export function createHookReceiver(deps: {
       ) {
         throw new PunctualError(
           'bad_signature',
-          `the call of ${name} is not signed as it has to be`,
+          `the call of ${name} has a missing or wrong signature`,
         )
       }
       const jobs = await store.jobsOfHook({ projectId, name })

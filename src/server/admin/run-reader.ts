@@ -71,7 +71,7 @@ export function createRunReader(deps: {
   readonly progress: Pick<ProgressTable, 'of'>
   storeNow(): number
   mayPromise(): boolean
-  readonly laneIndex: Pick<LaneIndex, 'isRoomReserved'>
+  readonly laneIndex: Pick<LaneIndex, 'isSlotReserved'>
   readonly formerSessions: Pick<FormerSessions, 'awaitedFor'>
 }): RunReader {
   const { store, catalog, watch } = deps
@@ -125,7 +125,7 @@ export function createRunReader(deps: {
       workers: await deps.workers.list(project),
       lostWorker: run.state === 'running' ? await absenceOf(run) : null,
       mayPromise: deps.mayPromise(),
-      isRoomReserved: lane !== undefined && deps.laneIndex.isRoomReserved(lane.id),
+      isSlotReserved: lane !== undefined && deps.laneIndex.isSlotReserved(lane.id),
       wait: await store.waitOf({ runId: run.id, maxCount: MOST_AHEAD }),
       schedule: await madeBy(run, { store, catalog }),
       workflow: await deps.workflowReader.statusOf(run),
@@ -161,11 +161,11 @@ export function createRunReader(deps: {
       const progress = reported && writeProgress(reported)
       const context = await readContext(project, run)
       const held = context.workflow?.blocked
-      const heldUp = held && {
+      const blockedStep = held && {
         step: held.step,
         ...reasonForRun(held.run, await readContext(project, held.run)),
       }
-      return { ...explainRun(run, { ...context, blockedStep: heldUp ?? null }), progress }
+      return { ...explainRun(run, { ...context, blockedStep: blockedStep ?? null }), progress }
     },
 
     async log(project, id, part) {

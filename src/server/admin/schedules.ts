@@ -129,18 +129,18 @@ export function createScheduleAdmin(deps: {
             storedFieldsOf(input),
           ),
         })
-      let fate = await putAfter(known?.lastNominalAt ?? 0)
+      let stored = await putAfter(known?.lastNominalAt ?? 0)
       // It has fired since, and the clock was set back: too rare to be optimized.
-      while (fate.kind === 'overtaken') fate = await putAfter(fate.lastNominalAt)
-      if (fate.kind === 'conflict') {
-        throw new PunctualError('version_conflict', `it is at version ${fate.version}`)
+      while (stored.kind === 'overtaken') stored = await putAfter(stored.lastNominalAt)
+      if (stored.kind === 'conflict') {
+        throw new PunctualError('version_conflict', `it is at version ${stored.version}`)
       }
-      if (fate.kind === 'full') {
+      if (stored.kind === 'full') {
         const message = `the job has ${LIMITS.schedules} schedules already`
         throw new PunctualError('too_many_schedules', message)
       }
-      const schedule = await changed(by.project, job, name, fate.id)
-      return { isNew: fate.kind === 'created', schedule }
+      const schedule = await changed(by.project, job, name, stored.id)
+      return { isNew: stored.kind === 'created', schedule }
     },
 
     async list(project, job, page) {

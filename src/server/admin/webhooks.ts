@@ -114,7 +114,7 @@ export function createWebhookAdmin(deps: {
       const kept = known?.secret ?? (await seal(by, projectId, name, secret))
       // The URL is often a secret too, so the audit log has only the host.
       const detail = { host: new URL(url).host, events, jobs, enabled }
-      const fate = await store.putWebhook({
+      const stored = await store.putWebhook({
         projectId,
         name,
         url,
@@ -126,15 +126,15 @@ export function createWebhookAdmin(deps: {
         secret: kept,
         audit: auditEntryFor(by, projectId, 'webhook.put', name, detail),
       })
-      if (fate !== 'created' && !known) await sealer.discard(by, projectId, kept.sealed)
-      if (fate === 'exists') {
+      if (stored !== 'created' && !known) await sealer.discard(by, projectId, kept.sealed)
+      if (stored === 'exists') {
         throw new PunctualError('webhook_exists', `there is a webhook ${name} already`)
       }
-      if (fate === 'full') {
+      if (stored === 'full') {
         const message = `the project has ${LIMITS.webhooks} webhooks already`
         throw new PunctualError('too_many_webhooks', message)
       }
-      if (fate === 'created') {
+      if (stored === 'created') {
         return { isNew: true, webhook: { ...(await get(by.project, name)), secret } }
       }
       if (given !== null) {

@@ -20,7 +20,7 @@ export interface NodeConfig {
   readonly nodeHeartbeatMs: number
   /** A node may judge others only after its own row was renewed without a gap for this long. */
   readonly steadyMs: number
-  /** How often a node reads all lanes again: other nodes fill lanes without telling it. */
+  /** How often a node reads all lanes again: other nodes fill lanes without a notification. */
   readonly laneRefreshMs: number
   /**
    * Margin between the end of the last promise to a worker and the expiry of the node's own row.

@@ -56,7 +56,7 @@ export function createMembership(options: {
   const { store, clock, random, config, storeClock } = options
   let node = 0
   let minter: Minter | null = null
-  /** Highest id of any run, used to tell whether a clock that was ahead minted it. */
+  /** Highest id of any run: shows whether a clock that was ahead minted it. */
   let highestId = 0
   /**
    * When an earlier time became trusted while ids ahead of it are still to be checked; null:
@@ -145,7 +145,7 @@ export function createMembership(options: {
     hasToMove = false
   }
 
-  /** The ids that lie ahead are known once no node mints by the previously trusted time. */
+  /** Ids ahead of the trusted time are complete once no node uses the earlier clock. */
   const findHighestId = async () => {
     if (setBackMono === null || clock.mono() - setBackMono < PEERS_FOLLOW_MS) return
     const facts = await store.clockFacts()

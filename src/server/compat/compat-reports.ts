@@ -116,10 +116,7 @@ function outcomeOf(status: ReportStatus, exitCode: number | null | undefined) {
 const FAILED = 'its worker reported a failure'
 
 function lost(): PunctualError {
-  return new PunctualError(
-    'lease_lost',
-    'this job is not, or no longer, in the hands of this worker',
-  )
+  return new PunctualError('lease_lost', 'this job is not assigned to this worker')
 }
 
 function pieces(text: string): string[] {

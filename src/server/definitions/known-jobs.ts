@@ -9,7 +9,7 @@ import { gatherPage } from '../paging/paging.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { RecentOffers } from '../sessions/recent-offers.ts'
 
-/** Tells a mistyped job name from a job that is executed by a handler. */
+/** Distinguishes a mistyped job name from a job that is executed by a handler. */
 export interface KnownJobs {
   /**
    * Throws if one of these undefined jobs has no handler: no connected worker offers one, no worker

@@ -45,10 +45,10 @@ function allocateTo(
   return [...allocateSlots(waiters, { turns, cap, mono, onUnsure }).allocations]
 }
 
-const seats = (allocations: readonly LaneAllocation[], hint: LaneHint) =>
+const sessionsOf = (allocations: readonly LaneAllocation[], hint: LaneHint) =>
   allocations.find((entry) => entry.hint === hint)?.sessions ?? []
 const rows = (allocations: readonly LaneAllocation[], hint: LaneHint) =>
-  seats(allocations, hint).length
+  sessionsOf(allocations, hint).length
 
 describe('queues of a worker', () => {
   test('all free slots go to the only lane with work', () => {
@@ -70,7 +70,7 @@ describe('queues of a worker', () => {
   test('a session that prefers a queue comes before one that lists it later', () => {
     const light = lane({ queue: 'light' })
     const allocations = allocateTo([waiter(1, 2, [], [light]), waiter(2, 2, [light])])
-    assert.deepEqual(seats(allocations, light), [2, 2, 1, 1])
+    assert.deepEqual(sessionsOf(allocations, light), [2, 2, 1, 1])
   })
 
   test('no tick asks for more rows than its cap', () => {
@@ -193,7 +193,7 @@ describe('weights', () => {
     const allocations = allocateTo([waiter(1, 2, [light, heavy]), waiter(2, 2, [light, heavy])], {
       turns,
     })
-    assert.deepEqual(seats(allocations, light), [2, 2])
+    assert.deepEqual(sessionsOf(allocations, light), [2, 2])
   })
 
   test('a reservation that is never fulfilled ends when another worker may try', () => {
@@ -201,8 +201,11 @@ describe('weights', () => {
     const turns = createFairTurns()
     turns.charge(light, 100)
     const both = () => [waiter(1, 2, [light, heavy]), waiter(2, 2, [light, heavy])]
-    assert.deepEqual(seats(allocateTo(both(), { turns }), light), [2, 2])
-    assert.deepEqual(seats(allocateTo(both().toReversed(), { turns, mono: 20_000 }), light), [1, 1])
+    assert.deepEqual(sessionsOf(allocateTo(both(), { turns }), light), [2, 2])
+    assert.deepEqual(
+      sessionsOf(allocateTo(both().toReversed(), { turns, mono: 20_000 }), light),
+      [1, 1],
+    )
   })
 
   test('a later queue does not take the slots that an earlier one waits for', () => {

@@ -46,18 +46,21 @@ export function allocateSlots(
   waiters: Iterable<WaitingSession>,
   context: AllocationContext,
 ): Allocation {
-  const seats: Seats = new Map()
+  const rowsByLane: RowsByLane = new Map()
   const engaged = new Set<number>()
   let rows = context.cap
   for (const { session, freeSlots: credit, tiers } of waiters) {
     if (rows <= 0) break
     const allotment: SessionAllotment = { session, credit, rows, isKept: false, wasPassed: false }
-    allocateOne(allotment, tiers, context, seats)
+    allocateOne(allotment, tiers, context, rowsByLane)
     if (allotment.isKept || allotment.wasPassed) engaged.add(session)
     rows = allotment.rows
   }
   // A session that prefers a queue comes before one that lists it later.
-  const allocations = Array.from(seats, ([hint, byTier]) => ({ hint, sessions: byTier.flat() }))
+  const allocations = Array.from(rowsByLane, ([hint, byTier]) => ({
+    hint,
+    sessions: byTier.flat(),
+  }))
   return { allocations, engaged: engaged, isCapped: rows <= 0 }
 }
 
@@ -73,16 +76,16 @@ interface SessionAllotment {
 }
 
 /** For every lane and tier, the sessions that serve its rows. */
-type Seats = Map<LaneHint, number[][]>
+type RowsByLane = Map<LaneHint, number[][]>
 
 function allocateOne(
   allotment: SessionAllotment,
   tiers: readonly OpenTier[],
   context: AllocationContext,
-  seats: Seats,
+  rowsByLane: RowsByLane,
 ): void {
   for (const { tier, projects } of tiers) {
-    allocateTier(allotment, tier, projects, context, seats)
+    allocateTier(allotment, tier, projects, context, rowsByLane)
     // A later queue is served only while the earlier ones are empty or asked for all they have:
     // otherwise a heavy run would never fit, because lighter work takes every slot that becomes
     // free.
@@ -97,7 +100,7 @@ function allocateTier(
   tier: number,
   projects: readonly OpenProject[],
   context: AllocationContext,
-  seats: Seats,
+  rowsByLane: RowsByLane,
 ): void {
   const { turns } = context
   const asked = new Map<LaneHint, number>()
@@ -113,16 +116,22 @@ function allocateTier(
       const share = Math.ceil(allotment.credit / others)
       for (const { hint, rows } of allocateProject(allotment, share, lanes, asked, context)) {
         asked.set(hint, (asked.get(hint) ?? 0) + rows)
-        sit(seats, hint, tier, allotment.session, rows)
+        addRows(rowsByLane, hint, tier, allotment.session, rows)
       }
       others -= 1
     }
   }
 }
 
-function sit(seats: Seats, hint: LaneHint, tier: number, session: number, rows: number): void {
-  const byTier = seats.get(hint) ?? []
-  seats.set(hint, byTier)
+function addRows(
+  rowsByLane: RowsByLane,
+  hint: LaneHint,
+  tier: number,
+  session: number,
+  rows: number,
+): void {
+  const byTier = rowsByLane.get(hint) ?? []
+  rowsByLane.set(hint, byTier)
   const sessions = (byTier[tier] ??= [])
   for (let row = 0; row < rows; row += 1) sessions.push(session)
 }

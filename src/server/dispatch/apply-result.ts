@@ -37,7 +37,6 @@ const NO_LANE = 0
 /** Applies the result of a durable tick: answers callers, delivers grants, updates hints. */
 export function applyResult(work: TickWork, result: TickResult, context: ApplyContext): void {
   const touched = new Set<Session>()
-  // Runs that entered lanes in this tick were there when its claims looked …
   const limited = new Set(result.limited.map(({ laneId }) => laneId))
   const isAlone = work.claims.map(
     ({ hint, arrivals }) => hint.arrivals === arrivals && !limited.has(hint.lane.id),
@@ -62,9 +61,9 @@ export function applyResult(work: TickWork, result: TickResult, context: ApplyCo
   if (isRepeat(work)) context.onUnsure()
   // Slots may have been reserved for one of them.
   const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
-  if (wasCancelled && context.laneIndex.isRoomReserved(NO_LANE)) context.onUnsure()
+  if (wasCancelled && context.laneIndex.isSlotReserved(NO_LANE)) context.onUnsure()
   for (const laneId of result.refilled) context.laneIndex.entered(laneId, null)
-  // … unless they entered before the floor, where a claim with a floor does not look.
+  // A claim with a floor proves a lane empty only if no run entered before the floor in this tick.
   const isProof = work.claims.map(
     ({ hint }, index) =>
       isAlone[index] === true && (hint.floor !== null || work.batch.claims[index]?.floor === null),
@@ -163,11 +162,9 @@ function applySubmits(
       case 'unknown':
         answerEntry(
           entry,
-          new PunctualError(
-            'run_not_found',
-            `there is no ${publicId('run', verdict.id)} to start after`,
-            { field: 'after' },
-          ),
+          new PunctualError('run_not_found', `run ${publicId('run', verdict.id)} does not exist`, {
+            field: 'after',
+          }),
         )
         break
       case 'collision':

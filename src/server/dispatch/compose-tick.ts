@@ -42,7 +42,7 @@ export interface ComposeContext {
   readonly saturatedGates: SaturatedGates
   readonly cap: number
   readonly mono: number
-  /** False while the node may not promise anything: then nothing is claimed. */
+  /** False if leases could not be renewed: then the tick claims nothing. */
   readonly mayGrant: boolean
   /** The lanes with work should be looked up soon. */
   onUnsure(): void
@@ -85,8 +85,8 @@ function composeClaims(
   const { sessionIndex, turns, cap, mono } = context
   if (sessionIndex.offerGroups.size === 0) return NOTHING
   const onUnsure = (hint: LaneHint) => {
-    if (hint.isLookPending) return
-    hint.isLookPending = true
+    if (hint.isRefreshPending) return
+    hint.isRefreshPending = true
     context.onUnsure()
   }
   const arriving = countArriving(submits, context)

@@ -21,9 +21,9 @@ interface Search {
 
 /**
  * Finds a waiting session for runs that enter empty lanes: such a run is leased directly and never
- * queues. Sessions that prefer the lane's queue come first. The lanes with work did not need the
- * slots a session has left, unless `isEngaged` says otherwise. One search per lane and tick,
- * continued where it stopped.
+ * queues. Sessions that prefer the lane's queue come first. Skip sessions
+ * whose slots claims may still use (`isEngaged`). One search per lane and tick, continued where it
+ * stopped.
  * Without a generator: on an idle node this code runs rarely and is never compiled. A generator
  * took 20 of the 50 µs for composing a tick; this takes 3 (decision 7).
  */

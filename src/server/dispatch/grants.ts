@@ -5,7 +5,7 @@ import type { Session } from '../sessions/session.ts'
 export interface GrantContext {
   readonly sessionIndex: SessionIndex
   readonly mono: number
-  /** Asked again before grants are delivered: time has passed since they were promised. */
+  /** Checked again at delivery, because time passed since the promise. */
   readonly mayGrant: boolean
   /** Returns a grant that can no longer be delivered. */
   giveBack(lease: Lease): void

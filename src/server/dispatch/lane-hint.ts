@@ -36,8 +36,8 @@ export interface LaneHint {
    * The last position where a waiting run was seen that, as far as known, was not claimed since.
    */
   lastSeenWaiting: LanePosition | null
-  /** The store was asked for the head of the lane and has not answered yet. */
-  isLookPending: boolean
+  /** A read of the head of the lane was requested and has not ended yet. */
+  isRefreshPending: boolean
   /** What the lane was served, compared with the other lanes of its project: see `fair-turns.ts`. */
   turn: number
   /**
@@ -68,7 +68,7 @@ export function newHint(lane: Lane, rules: LaneRules): LaneHint {
     incoming: 0,
     headRank: 0,
     lastSeenWaiting: null,
-    isLookPending: false,
+    isRefreshPending: false,
     turn: 0,
     reservation: null,
   }
@@ -97,7 +97,7 @@ export function noteClaimed(
   isProof: boolean,
 ): boolean {
   const last = leases.at(-1)
-  hint.isLookPending = false
+  hint.isRefreshPending = false
   const isMore = leases.length === asked && leases.length > hint.expected
   hint.expected = isMore ? Number.POSITIVE_INFINITY : Math.max(0, hint.expected - leases.length)
   if (last) {
@@ -136,7 +136,7 @@ export function rowsWanted({ expected, incoming }: LaneHint): number {
   return expected + incoming + 1
 }
 
-/** Whether a run is known to wait there, so that no look is needed. */
+/** Whether a run is known to wait there, so that its head need not be read. */
 export function isKnownToWait({ mayHaveWork, lastSeenWaiting: standing }: LaneHint): boolean {
   return mayHaveWork && standing !== null
 }

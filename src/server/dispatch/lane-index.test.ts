@@ -82,23 +82,23 @@ describe('hints about a lane', () => {
 
   test('a look that finds nothing closes a lane, unless something entered meanwhile', () => {
     const { laneIndex, hint } = boardWith(lane(1), lane(2))
-    const { seen } = laneIndex.startLook()
+    const { apply } = laneIndex.startRefresh()
     laneIndex.entered(2, null)
-    seen([])
+    apply([])
     assert.deepEqual([hint(1).mayHaveWork, hint(2).mayHaveWork], [false, true])
   })
 
   test('a look that finds a run before the floor removes the floor', () => {
     const { laneIndex, hint } = boardWith(lane(1))
     laneIndex.claimed(1, 1, [lease(0, 10)], true)
-    laneIndex.startLook().seen([{ laneId: 1, rank: 0, pos: 7, depth: 1 }])
+    laneIndex.startRefresh().apply([{ laneId: 1, rank: 0, pos: 7, depth: 1 }])
     assert.equal(hint(1).floor, null)
   })
 
   test('a look that finds a run behind the floor keeps it', () => {
     const { laneIndex, hint } = boardWith(lane(1))
     laneIndex.claimed(1, 5, [lease(0, 10)], true)
-    laneIndex.startLook().seen([{ laneId: 1, rank: 0, pos: 11, depth: 1 }])
+    laneIndex.startRefresh().apply([{ laneId: 1, rank: 0, pos: 11, depth: 1 }])
     assert.deepEqual([hint(1).mayHaveWork, hint(1).floor], [true, { rank: 0, pos: 10 }])
   })
 
@@ -116,7 +116,7 @@ describe('hints about a lane', () => {
   test('a claim on one lane says nothing about the urgency seen in others', () => {
     const { laneIndex, hint } = boardWith(lane(1))
     laneIndex.claimed(1, 1, [lease(5, 10)], true)
-    laneIndex.startLook().seen([{ laneId: 1, rank: -3, pos: 11, depth: 1 }])
+    laneIndex.startRefresh().apply([{ laneId: 1, rank: -3, pos: 11, depth: 1 }])
     assert.equal(hint(1).headRank, -3)
   })
 })
@@ -140,10 +140,10 @@ describe('how many rows are requested from a lane', () => {
 
   test('the number that a look counted, plus later arrivals', () => {
     const { laneIndex, hint } = boardWith(lane(1))
-    const { seen } = laneIndex.startLook()
+    const { apply } = laneIndex.startRefresh()
     laneIndex.claimed(1, 5, [], true)
     laneIndex.entered(1, { rank: 0, pos: 8 })
-    seen([{ laneId: 1, rank: 0, pos: 3, depth: 4 }])
+    apply([{ laneId: 1, rank: 0, pos: 3, depth: 4 }])
     assert.equal(rowsWanted(hint(1)), 4 + 1 + 1)
   })
 
@@ -154,8 +154,8 @@ describe('how many rows are requested from a lane', () => {
       [
         'a look at a deep lane',
         (laneIndex: LaneIndex) => {
-          const { most, seen } = laneIndex.startLook()
-          seen([{ laneId: 1, rank: 0, pos: 9, depth: most }])
+          const { maxCount, apply } = laneIndex.startRefresh()
+          apply([{ laneId: 1, rank: 0, pos: 9, depth: maxCount }])
         },
       ],
       ['doubt', (laneIndex: LaneIndex) => laneIndex.forgetHints()],

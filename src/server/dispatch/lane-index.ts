@@ -12,7 +12,7 @@ import {
   noteEntered,
 } from './lane-hint.ts'
 import { createLaneLimits } from './lane-limits.ts'
-import { type LaneLook, startLaneLook } from './lane-look.ts'
+import { type LaneHeadRefresh, startLaneHeadRefresh } from './lane-head-refresh.ts'
 import { createLaneViews, type LaneView } from './lane-view.ts'
 
 /** The lanes that this node knows, and what it knows about them. */
@@ -26,10 +26,10 @@ export interface LaneIndex {
   /** Forgets the hints, so that the next claims read every lane from its start. */
   forgetHints(): void
   /**
-   * Called before the store is asked for lane heads: how far to count, and a callback for the
-   * answer.
+   * Called before the heads of the lanes are read from the store: how far to count, and a
+   * function that applies what was read.
    */
-  startLook(): LaneLook
+  startRefresh(): LaneHeadRefresh
   lanes(): Iterable<Lane>
   /**
    * Applies new rules to all lanes; rate-limited lanes become available, because their rate may
@@ -41,7 +41,7 @@ export interface LaneIndex {
   /** Ends rate limits whose time has come; returns when the next one ends. */
   endLimits(mono: number): number | null
   /** Whether a worker reserves slots for a run of another lane. */
-  isRoomReserved(laneId: number): boolean
+  isSlotReserved(laneId: number): boolean
   /** The lanes an offer can serve. */
   viewOf(offer: Offer): LaneView
 }
@@ -94,7 +94,8 @@ export function createLaneIndex(onWorkflow: (laneId: number) => void = () => {})
       }
     },
 
-    startLook: () => startLaneLook(hints, { entered: hasEntered, emptied: views.changed }),
+    startRefresh: () =>
+      startLaneHeadRefresh(hints, { entered: hasEntered, emptied: views.changed }),
 
     lanes: () => [...hints.values()].map(({ lane }) => lane),
 
@@ -112,7 +113,7 @@ export function createLaneIndex(onWorkflow: (laneId: number) => void = () => {})
     limitUntil: limits.limitUntil,
     endLimits: limits.endLimits,
 
-    isRoomReserved: (laneId) =>
+    isSlotReserved: (laneId) =>
       [...hints.values()].some(
         (hint) => hint.lane.id !== laneId && hint.reservation !== null && isKnownToWait(hint),
       ),

@@ -144,7 +144,7 @@ export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): Sche
         instant.parts.push({ grants, done })
         // No answer is early, so the quickest one is the best.
         instant.atMono = Math.min(instant.atMono, atMono)
-        // It may come before the one that is waited for.
+        // Its start time may be earlier than the current timer's.
         alarm.abort('another')
         void watch()
       })

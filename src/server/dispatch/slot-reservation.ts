@@ -12,12 +12,12 @@ const RESERVATION_MS = 10_000
 /**
  * It is the lane's turn, and its runs need more slots than this worker has free. One worker at a
  * time reserves its slots, so that lighter runs cannot take every slot as it becomes free; the
- * others go on. Returns whether this is that worker.
+ * others go on. Returns whether this session reserves its slots for the lane's heavy run.
  */
 export function reservesSlots(hint: LaneHint, session: number, mono: number): boolean {
-  const { reservation: hold } = hint
-  if (hold?.session === session) return true
-  if (hold && hold.untilMono > mono) return false
+  const { reservation } = hint
+  if (reservation?.session === session) return true
+  if (reservation && reservation.untilMono > mono) return false
   hint.reservation = { session, untilMono: mono + RESERVATION_MS }
   return true
 }

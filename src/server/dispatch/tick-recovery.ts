@@ -132,7 +132,7 @@ export function createTickRecovery(deps: TickRecoveryDeps): TickRecovery {
  */
 function refuse(entries: TickEntries, why: PunctualError): void {
   for (const entry of allEntries(entries)) {
-    // The caller of an item that may be stored must not be told that it is not.
+    // An item that may be stored is not refused: its caller would take it for lost.
     if (!isAnswered(entry) && !entry.tried && isPatient(entry)) answerEntry(entry, why)
   }
 }

@@ -95,7 +95,7 @@ function whyLimited(since: string, { now, rate, wait }: RunContext, lane: Lane):
 
 function whyBusy(
   since: string,
-  { wait, isRoomReserved }: RunContext,
+  { wait, isSlotReserved }: RunContext,
   { weight }: Lane,
   fit: readonly WireWorker[],
 ): Reason {
@@ -114,7 +114,7 @@ function whyBusy(
     const sentence = `${since}: it needs ${weight} free slots of one worker, and none has more than ${most}.`
     return { code: 'workers_busy', sentence, details: line, fixes }
   }
-  if (isRoomReserved) {
+  if (isSlotReserved) {
     const sentence = `${since}: free slots are kept for a heavier run whose turn it is.`
     return { code: 'workers_busy', sentence, details: line, fixes }
   }

@@ -60,7 +60,7 @@ export interface RunContext {
    */
   readonly lostWorker: { readonly awaited: string | undefined } | null
   /** A worker of this node keeps its free slots for a run that needs more of them. */
-  readonly isRoomReserved: boolean
+  readonly isSlotReserved: boolean
   /** Why its queue is not served. */
   readonly paused: 'queue' | 'project' | null
   readonly rate: { readonly rate: Rate; readonly bucket: Bucket } | null
@@ -100,7 +100,7 @@ export function reasonForRun(run: RunRecord, context: RunContext): Reason {
   const { now, wait } = context
   const waited = formatDuration(Math.max(0, now - run.createdAt))
   const { workflow, blockedStep } = context
-  const workflowReason = workflow && whyWorkflow(run, { workflow, heldUp: blockedStep, now })
+  const workflowReason = workflow && whyWorkflow(run, { workflow, blockedStep, now })
   if (workflowReason) return workflowReason
   switch (run.state) {
     case 'scheduled':
@@ -279,5 +279,5 @@ function whyRunning({ id, startedAt, attempt, lost, cancelling }: RunRecord, now
   const sentence = `It has been running for ${ran} (attempt ${attempt}${recovered}).`
   const fixes = [`punctual logs -f ${publicId('run', id)}`]
   if (!cancelling) return { code: 'running', sentence, fixes }
-  return { code: 'stopping', sentence: `${sentence} It was told to stop.`, fixes }
+  return { code: 'stopping', sentence: `${sentence} It is being stopped.`, fixes }
 }

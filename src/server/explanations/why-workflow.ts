@@ -16,9 +16,9 @@ export function whyWorkflow(
   run: RunRecord,
   {
     workflow,
-    heldUp: blockedStep,
+    blockedStep,
     now,
-  }: { workflow: WorkflowStatus; heldUp: BlockedStepReason | null; now: number },
+  }: { workflow: WorkflowStatus; blockedStep: BlockedStepReason | null; now: number },
 ): Reason | null {
   const id = publicId('run', run.id)
   const details = countsOf(workflow.steps)
@@ -50,7 +50,7 @@ function describeProgress(
 ): Reason {
   const hint = `punctual steps ${id}`
   if (cancelling) {
-    return { code: 'stopping', sentence: `${since}. It was told to stop.`, fixes: [hint] }
+    return { code: 'stopping', sentence: `${since}. It is being stopped.`, fixes: [hint] }
   }
   const [first] = waiting
   if (first) {

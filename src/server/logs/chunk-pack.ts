@@ -68,7 +68,7 @@ export function entriesOf({ head, body }: Unpacked): OutputEntry[] {
   return entries
 }
 
-/** Output of the process, without remarks of its worker. */
+/** Output of the process, without messages of its worker. */
 export function printedBytes({ head, body }: Unpacked): Buffer {
   const kept: Buffer[] = []
   let start = 0

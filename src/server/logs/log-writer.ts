@@ -4,7 +4,7 @@ import type { LogChunk, LogStore, LogVerdict } from '../../store/port.ts'
 /** Maximum packed size of one transaction: it must not keep ticks waiting. */
 const BATCH_CHUNKS = 200
 const BATCH_BYTES = 4 * 1024 * 1024
-/** Beyond this, workers are told to try again later and keep their output. */
+/** Beyond this size the writer refuses output; workers keep it and try again later. */
 const MOST_WAITING = 64 * 1024 * 1024
 
 export interface LogWriter {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 
 /**
- * One bounded piece of a duty. `more`: call again at once. Otherwise after `idleMs` (or the
+ * One bounded piece of periodic work. `more`: call again at once. Otherwise after `idleMs` (or the
  * default).
  */
 export type LoopStep = () => Promise<LoopOutcome>
@@ -25,7 +25,7 @@ export function onlyWhile(may: () => boolean, step: LoopStep): LoopStep {
   return async () => (may() ? step() : { more: false })
 }
 
-/** The loop behind every duty. A failed step is reported and the loop goes on. */
+/** Repeats a step until stopped; a failed step is reported and repeated. */
 export function startLoop(step: LoopStep, options: LoopOptions): Loop {
   const { clock, signal } = options
   let alarm = new AbortController()

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 const FROM_THE_START = 30
 
 /**
- * Asks the store which lanes exist and which have work: one query instead of a claim on every lane.
+ * Reads from the store which lanes exist and which have work: one query instead of a claim on every lane.
  */
 export function createLaneRefresh(deps: {
   store: Pick<CatalogStore, 'lanesAfter'> & Pick<SweepStore, 'laneHeads'>
@@ -24,13 +24,13 @@ export function createLaneRefresh(deps: {
     const lanes: readonly Lane[] = await store.lanesAfter(after)
     laneIndex.learn(lanes)
     after = lanes.at(-1)?.id ?? after
-    const { most, seen } = laneIndex.startLook()
-    seen(await store.laneHeads({ maxCount: most }))
+    const { maxCount, apply } = laneIndex.startRefresh()
+    apply(await store.laneHeads({ maxCount }))
   }
 }
 
 /**
- * Other nodes fill and empty lanes without telling this one, so it reads them periodically and
+ * Other nodes fill and empty lanes without a notification, so this node reads them periodically and
  * whenever its hints are uncertain. Also while all its workers are busy: the first one with a free
  * slot gets work at once.
  */

@@ -103,7 +103,7 @@ const KEYS_PERIOD_MS = 5_000
 /** No lane is rate-limited, so there is nothing to do. A new limit wakes the loop. */
 const MAX_LIMIT_WAIT_MS = 60_000
 
-/** Starts all duties of a node, each a bounded step of its own loop. */
+/** Starts all loops of a node. */
 export function startLoops(deps: LoopDeps): Loops {
   const { store, clock, config, laneIndex, ticker, membership } = deps
   const stopping = new AbortController()

@@ -4,7 +4,8 @@ import type { SessionIndex } from '../sessions/session-index.ts'
 import type { LoopStep } from '../loops/run-loop.ts'
 
 /**
- * A cancel request on another node marks the lease; the owner finds the mark and tells the worker.
+ * A cancel request on another node marks the lease; the owner finds the mark and sends a
+ * stop to the worker.
  */
 export function watchCancels(deps: {
   store: Pick<SweepStore, 'cancelMarks'>

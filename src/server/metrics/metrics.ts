@@ -28,7 +28,7 @@ export interface Metrics extends BlobMetrics {
   onViolations(violations: readonly ExpectationViolation[]): void
   /** Events of the store's wall clock. */
   onClock(event: ClockEvent): void
-  /** Sets where the figures of list requests are read. */
+  /** Registers the source of list-request figures. */
   setListFigures(figures: () => ListFigures): void
   /** The page that Prometheus reads. */
   page(): Promise<{ readonly type: string; readonly text: string }>

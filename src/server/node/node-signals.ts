@@ -37,8 +37,8 @@ export interface SignalListeners {
 }
 
 /**
- * What exists only after the node has joined. A loop does its first step when it starts, so it
- * misses nothing that was signalled before.
+ * Receivers created after the node joined. Earlier signals are dropped: every loop runs its first
+ * step when it starts.
  */
 export interface JoinedListeners {
   readonly loops: Loops

@@ -131,8 +131,8 @@ function asRun(
 }
 
 function cannotStart(nominalAt: number, { message }: PunctualError): SettledTime {
-  const fate = { outcome: 'missed', reason: 'cannot_start', detail: message } as const
-  return { kind: 'none', nominalAt, untilAt: nominalAt, count: 1, ...fate }
+  const decision = { outcome: 'missed', reason: 'cannot_start', detail: message } as const
+  return { kind: 'none', nominalAt, untilAt: nominalAt, count: 1, ...decision }
 }
 
 function submissionOf(

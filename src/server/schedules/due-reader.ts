@@ -6,7 +6,7 @@ import type { DueWindow } from './due-window.ts'
 const HORIZON_MS = 8_000
 /** How often it reads further: well before it reaches the end of what it knows. */
 const READ_PERIOD_MS = 3_000
-/** Every so many reads it starts over: other nodes may have changed schedules it has read. */
+/** Every tenth read starts over: other nodes may have changed schedules it has read. */
 const FULL_READ_EVERY = 10
 /** A schedule that is this late may be fired by any node. */
 const OVERDUE_MS = 2_000

@@ -18,8 +18,11 @@ const LOST_RACE_DELAY_MS = 50
 export interface DueSchedules {
   readonly window: DueWindow
   /**
-   * Reads further ahead, and the schedules that users changed here, those that follow ended runs,
-   * and those other nodes may have changed.
+   * Reads from the store:
+   * - the next part of the index of due times,
+   * - schedules that users changed on this node,
+   * - schedules whose runs have ended,
+   * - schedules that another node may have changed.
    */
   refresh(): Promise<void>
   /** The schedule as it is after its firing. */

@@ -195,7 +195,7 @@ function styled(stream) {
 
 function askForToken() {
   const field = element('input', { type: 'password', name: 'token', autocomplete: 'off' })
-  const form = element('form', {}, element('p', {}, 'Paste a token to look around.'), field)
+  const form = element('form', {}, element('p', {}, 'Paste a token to see runs and jobs.'), field)
   const hint =
     'The first start wrote one to admin-token in the data directory; `punctual token create` makes others.'
   form.append(element('p', { className: 'note' }, hint))

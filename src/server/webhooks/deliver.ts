@@ -35,7 +35,7 @@ export function createDeliverer(deps: {
   readonly random: Random
   storeNow(): number
   /** A slot is free again. */
-  onRoom(): void
+  onSlotFree(): void
   onOutcome(outcome: DeliveryOutcome): void
   onError(error: unknown): void
 }): Deliverer {
@@ -119,7 +119,7 @@ export function createDeliverer(deps: {
           .catch(deps.onError)
           .finally(() => {
             underWay.delete(trying)
-            deps.onRoom()
+            deps.onSlotFree()
           })
         underWay.set(trying, delivery.webhookId)
       }

@@ -53,8 +53,8 @@ export function startWebhookDelivery(
   const { outbound } = options
   const stopping = new AbortController()
   const { signal } = stopping
-  const onRoom = () => delivering.wake()
-  const deliverer = createDeliverer({ ...deps, outbound, onRoom })
+  const onSlotFree = () => delivering.wake()
+  const deliverer = createDeliverer({ ...deps, outbound, onSlotFree })
   const expand = createExpandOutbox({ store, catalog, messages, mintId, onError })
   const delivering = startLoop(deliverWebhooks({ store, expand, deliverer, storeNow }), {
     clock,

@@ -6,7 +6,7 @@ import type { Work } from '../../core/work/work.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { HeldLease } from '../sessions/session.ts'
 
-/** The assignment that tells a worker about an attempt granted to it. */
+/** The assignment of a granted attempt, as it is sent to its worker. */
 export function assignmentOf(
   lease: HeldLease,
   {

@@ -2,7 +2,7 @@ import { PunctualError } from '../../core/errors.ts'
 import type { Membership } from '../cluster/membership.ts'
 
 export function unknownSession(): PunctualError {
-  return new PunctualError('session_unknown', 'this node does not know the session')
+  return new PunctualError('session_unknown', 'the session is not registered on this node')
 }
 
 export function supersededSession(): PunctualError {

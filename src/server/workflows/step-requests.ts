@@ -14,8 +14,7 @@ const WAIT_MS = 10_000
 
 /**
  * Pending decisions of users. A caller waits until the decision is written or refused, for a
- * limited time. A decision must not be applied after its caller disconnected or was told that it
- * failed.
+ * limited time. A decision must not be applied after its caller disconnected or got an error.
  */
 export interface StepRequests {
   add(runId: number, request: StepRequest, disconnected?: AbortSignal): Promise<void>

@@ -125,8 +125,8 @@ function noteUnanswered(
 ): void {
   const workflow = cache.get(runId)
   const isUpToDate = workflow?.revision === revision
-  // Its check time has come, or it is about to advance anyway; otherwise there is a change this
-  // node does not know.
+  // The workflow in memory is the one the store lists: it is due if its check time has come. If the
+  // store has another revision, or lists a workflow that has nothing to do here, it is read again.
   if (isUpToDate && workflow.checkAt !== null && workflow.checkAt <= now) cache.markDirty(runId)
   else if (!isUpToDate || !cache.isDirty(runId)) reread(runId)
 }

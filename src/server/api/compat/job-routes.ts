@@ -19,7 +19,7 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
     config: {
       permission: 'define',
       reference: {
-        answers: { 201: 'PlainJob' },
+        answers: { 201: 'CompatJob' },
         takes: ['Punctual-Project'],
         problems: ['invalid_schedule'],
       },
@@ -51,7 +51,7 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
       list: true,
       permission: 'read',
       reference: {
-        answers: { 200: 'PlainJobs' },
+        answers: { 200: 'CompatJobs' },
         takes: ['X-User-ID', 'Punctual-Project'],
         problems: ['job_not_found'],
       },
@@ -84,7 +84,7 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
       list: true,
       permission: 'read',
       reference: {
-        answers: { 200: 'PlainJobDetail' },
+        answers: { 200: 'CompatJobDetail' },
         takes: ['Punctual-Project'],
         problems: ['job_not_found'],
       },

@@ -24,7 +24,7 @@ export function compatSubmitRoutes(
     config: {
       permission: 'define',
       reference: {
-        answers: { 201: 'PlainSubmitted' },
+        answers: { 201: 'CompatSubmitted' },
         takes: ['X-User-ID', 'Punctual-Project'],
         problems: ['invalid_schedule'],
       },

@@ -51,12 +51,12 @@ export function compatWorkerRoutes(
     config: {
       ...config,
       reference: {
-        answers: { 200: 'PlainWorker' },
+        answers: { 200: 'CompatWorker' },
         takes,
         problems: ['too_many_sessions', 'node_cannot_renew'],
       },
     },
-    schema: { summary: 'Register a plain worker', body: CompatWorkerNameSchema },
+    schema: { summary: 'Register a compatibility worker', body: CompatWorkerNameSchema },
     handler: async (request) => {
       const { worker_id: id } = request.body
       await sessions.register(workerOf(request, id))
@@ -70,12 +70,12 @@ export function compatWorkerRoutes(
     config: {
       ...config,
       reference: {
-        answers: { 200: 'PlainWorker' },
+        answers: { 200: 'CompatWorker' },
         takes,
         problems: ['worker_not_found', 'node_cannot_renew'],
       },
     },
-    schema: { summary: 'Send a heartbeat of a plain worker', body: CompatWorkerNameSchema },
+    schema: { summary: 'Send a heartbeat of a compatibility worker', body: CompatWorkerNameSchema },
     handler: async (request) => {
       const { worker_id: id } = request.body
       await sessions.heartbeat(workerOf(request, id))
@@ -89,13 +89,13 @@ export function compatWorkerRoutes(
     config: {
       ...config,
       reference: {
-        answers: { 200: 'PlainNext', 204: null },
+        answers: { 200: 'CompatNext', 204: null },
         takes,
         problems: ['worker_not_found', 'node_cannot_renew'],
       },
     },
     schema: {
-      summary: 'Give a plain worker its next job, or the one it has not finished',
+      summary: 'Give a compatibility worker its next job, or the one it has not finished',
       params: WorkerPathSchema,
       querystring: NextParametersSchema,
     },
@@ -118,7 +118,7 @@ export function compatWorkerRoutes(
       ...config,
       freeText: ['logs'],
       reference: {
-        answers: { 200: 'PlainReported' },
+        answers: { 200: 'CompatReported' },
         takes,
         problems: ['worker_not_found', 'job_not_found', 'lease_lost', 'node_cannot_renew'],
       },

@@ -72,9 +72,9 @@ export const BODIES = {
   Heartbeat: HeartbeatSchema,
   LogChunks: LogSchema,
   Leave: LeaveSchema,
-  NewPlainJob: NewCompatJobSchema,
-  PlainWorkerName: CompatWorkerNameSchema,
-  PlainReport: CompatReportSchema,
+  NewCompatJob: NewCompatJobSchema,
+  CompatWorkerName: CompatWorkerNameSchema,
+  CompatReport: CompatReportSchema,
   NewSubmission: NewSubmissionSchema,
 } as const
 

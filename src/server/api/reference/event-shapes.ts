@@ -24,7 +24,7 @@ const entry: Shape = {
   maxItems: 3,
   prefixItems: [
     integerShape('Milliseconds since the attempt started.'),
-    enumShape(Object.values(STREAMS), 'Which stream; `punctual` for remarks of the worker.'),
+    enumShape(Object.values(STREAMS), 'Which stream; `punctual` for messages of the worker.'),
     textShape('A line with its end, or a part of one.'),
   ],
   items: {},

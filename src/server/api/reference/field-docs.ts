@@ -161,13 +161,13 @@ export const FIELD_DOCS: Readonly<Record<BodyName, FieldDocs>> = {
     progress: 'New progress reports of attempts.',
   },
   Leave: registration,
-  NewPlainJob: {
+  NewCompatJob: {
     name: 'Display name; need not be unique.',
     command: 'A command line for a shell.',
     schedule: 'Its schedule; absent, null or empty: once, now.',
   },
-  PlainWorkerName: { worker_id: 'The name of the worker, always the same.' },
-  PlainReport: {
+  CompatWorkerName: { worker_id: 'The name of the worker, always the same.' },
+  CompatReport: {
     worker_id: 'The worker that runs the job.',
     logs: 'What the job printed since the last report.',
     status:

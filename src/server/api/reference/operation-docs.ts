@@ -207,7 +207,7 @@ export const OPERATION_DOCS: Readonly<Record<string, OperationDocs>> = {
   'POST /jobs': {
     description:
       'Each request makes a job of its own; names need not be unique. It waits in the queue `plain`, which ' +
-      'plain workers serve.',
+      'compatibility workers serve.',
     examples: {
       once: { summary: 'Once, now', value: { name: 'Hello', command: 'echo hello' } },
       nightly: {

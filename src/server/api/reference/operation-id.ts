@@ -2,11 +2,11 @@ import { COMPAT_TAG, tagOf } from './tags.ts'
 
 /**
  * `GET /v1/runs/{id}/logs` gives `getRunsIdLogs`: stable ids that need no naming. `GET /jobs` gives
- * `getPlainJobs`.
+ * `getCompatJobs`.
  */
 export function operationId(method: string, path: string): string {
-  const isPlain = tagOf({ method, path }) === COMPAT_TAG
+  const isCompat = tagOf({ method, path }) === COMPAT_TAG
   const words = path.replace(/^\/v1/, '').match(/[A-Za-z]+/g) ?? []
-  const all = isPlain ? ['plain', ...words] : words
+  const all = isCompat ? ['compat', ...words] : words
   return method.toLowerCase() + all.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
 }

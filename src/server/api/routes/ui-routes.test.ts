@@ -30,7 +30,7 @@ const PROGRAMS: [who: string, accept: string | undefined][] = [
   ['one that wants something like it', 'text/html-sandboxed'],
 ]
 for (const [who, accept] of PROGRAMS) {
-  test(`it tells a program where to look: ${who}`, async () => {
+  test(`it shows a program where to look: ${who}`, async () => {
     const answer = await ask(accept)
     const { code, hint } = answer.json<{ code: string; hint: string }>()
     assert.deepEqual([answer.statusCode, code], [404, 'not_found'])

@@ -160,7 +160,7 @@ function secretOf({ headers }: FastifyRequest): string | undefined {
   if (secret === undefined) return undefined
   if (typeof secret === 'string' && SECRET.test(secret)) return secret
   const field = 'Punctual-Session-Secret'
-  throw new PunctualError('invalid_request', `the header ${field} is no secret of a session`, {
+  throw new PunctualError('invalid_request', `the header ${field} is not the secret of a session`, {
     field,
   })
 }

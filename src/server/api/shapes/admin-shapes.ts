@@ -134,7 +134,7 @@ export const ADMIN_SHAPES = {
     max_timeout_ms: nullableShape(integerShape('Upper limit for the timeout of runs.')),
     rate: nullableShape(
       objectShape<NonNullable<WireQueue['rate']>>('How often attempts may start.', {
-        limit: integerShape('So many …', { minimum: 1 }),
+        limit: integerShape('Maximum number of starts …', { minimum: 1 }),
         per_ms: integerShape('… in each period of this many milliseconds, spread evenly …', {
           minimum: 1,
         }),

@@ -47,8 +47,8 @@ const status = enumShape(
 
 /** Responses of the compatibility protocols. */
 export const COMPAT_SHAPES = {
-  PlainJob: objectShape<WireCompatJob>('A job by its number.', { ...job, status }),
-  PlainRun: objectShape<WireCompatRun>('A run that has begun.', {
+  CompatJob: objectShape<WireCompatJob>('A job by its number.', { ...job, status }),
+  CompatRun: objectShape<WireCompatRun>('A run that has begun.', {
     run_id: integerShape('The run.', { minimum: 1 }),
     job_id: jobNumber,
     worker_id: worker,
@@ -58,40 +58,40 @@ export const COMPAT_SHAPES = {
     exit_code: nullableShape(integerShape('If its process exited by itself.', EXIT_CODES)),
     logs: textShape('What its latest attempt printed; of more than 1 MiB, the end.'),
   }),
-  PlainJobDetail: objectShape<WireCompatJobDetail>('A job with its last run.', {
+  CompatJobDetail: objectShape<WireCompatJobDetail>('A job with its last run.', {
     ...job,
     status,
-    last_run: nullableShape(refShape('PlainRun')),
+    last_run: nullableShape(refShape('CompatRun')),
   }),
-  PlainJobs: {
+  CompatJobs: {
     type: 'array',
-    items: { anyOf: [refShape('PlainJob'), refShape('UserJob')] },
+    items: { anyOf: [refShape('CompatJob'), refShape('UserJob')] },
     description: 'Jobs by number, or, with `X-User-ID`, those of a user with their latest run.',
   },
-  PlainTask: objectShape<WireCompatTask>('A job to run now.', task),
-  PlainNext: {
+  CompatTask: objectShape<WireCompatTask>('A job to run now.', task),
+  CompatNext: {
     description: 'A job to run now; or `{"job": null}`, where empty answers are JSON.',
     anyOf: [
       objectShape<WireCompatNext>('The fields of the job, and the same under `job`.', {
         ...task,
-        job: refShape('PlainTask'),
+        job: refShape('CompatTask'),
       }),
       objectShape<{ job: null }>('There is no job.', {
         job: { type: 'null', description: 'Always null.' },
       }),
     ],
   },
-  PlainWorker: objectShape<WireCompatWorker>('A worker by the name it gave itself.', {
+  CompatWorker: objectShape<WireCompatWorker>('A worker by the name it gave itself.', {
     worker_id: textShape('Its name.'),
     last_seen: timeShape('When it last sent a request.'),
     status: enumShape(['active', 'inactive'], '`inactive` after too long a silence.'),
   }),
-  PlainReported: objectShape<WireCompatReport>('The report is stored.', {
+  CompatReported: objectShape<WireCompatReport>('The report is stored.', {
     job_id: jobNumber,
     worker_id: textShape('The worker.'),
     status: enumShape(RUN_STATUSES, 'The state of the run after that report.'),
   }),
-  PlainSubmitted: objectShape<WireSubmitted>('The job is stored.', {
+  CompatSubmitted: objectShape<WireSubmitted>('The job is stored.', {
     job_id: uuid('The id of the job.'),
     status: enumShape(['Submitted'], 'Always the same.'),
     message: textShape('For people.'),

@@ -247,7 +247,7 @@ export const RUN_SHAPES = {
     'How the process of the latest attempt ended.',
     {
       exit_code: integerShape(
-        'If it exited by itself; 0 to 255 but for plain workers.',
+        'If it exited by itself; 0 to 255, except for compatibility workers.',
         EXIT_CODES,
       ),
       signal: textShape('If a signal ended it.', { examples: ['SIGKILL'] }),
@@ -317,7 +317,7 @@ export const RUN_SHAPES = {
     {
       line: integerShape('Counted from 0.'),
       at: timeShape('When it was printed.'),
-      stream: enumShape(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
+      stream: enumShape(['stdout', 'stderr', 'punctual'], '`punctual` are messages of the worker.'),
       text: textShape('Without its newline. Bytes that are no UTF-8 appear as U+DC80 to U+DCFF.'),
       mark: refShape('Mark'),
       cut: booleanShape('It is longer than 65,536 characters, and the rest is not shown here.'),
@@ -349,7 +349,7 @@ export const RUN_SHAPES = {
   LogHit: objectShape<WireLogHit>('A matching line, with the position of its first match.', {
     line: integerShape('Counted from 0.'),
     at: timeShape('When it was printed.'),
-    stream: enumShape(['stdout', 'stderr', 'punctual'], '`punctual` are remarks of the worker.'),
+    stream: enumShape(['stdout', 'stderr', 'punctual'], '`punctual` are messages of the worker.'),
     column: integerShape('Where it begins, in characters from 0, colours not counted.'),
     length: integerShape('How many characters it has.'),
     text: textShape('Up to 500 characters of the line around it, without colours.'),

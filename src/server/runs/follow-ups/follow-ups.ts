@@ -94,7 +94,7 @@ export function createFollowUps(deps: FollowUpsDeps): FollowUps {
       if (outcome !== 'refused') throw error
       return error as StoreError
     })
-    if (result instanceof StoreError) return settleApart(answers, result)
+    if (result instanceof StoreError) return settleInHalves(answers, result)
     void promised.committed(result.started, result.now)
     const ours = new Set(result.made)
     for (const { made } of answers)
@@ -104,7 +104,7 @@ export function createFollowUps(deps: FollowUpsDeps): FollowUps {
   }
 
   /** A follow-up that the store refuses must not block the others or be tried for ever. */
-  const settleApart = async (
+  const settleInHalves = async (
     answers: readonly FollowUpResult[],
     error: StoreError,
   ): Promise<void> => {
