@@ -27,7 +27,6 @@ import { referenceRoutes } from './reference/reference-routes.ts'
 import { collectRoutes } from './http/route-table.ts'
 import { runRoutes } from './routes/run-routes.ts'
 import { stepRoutes } from './routes/step-routes.ts'
-import { storageRoutes } from './routes/storage-routes.ts'
 import { scheduleRoutes } from './routes/schedule-routes.ts'
 import { secretRoutes } from './routes/secret-routes.ts'
 import { submitRoutes } from './routes/submit-routes.ts'
@@ -120,7 +119,6 @@ export function createApi(options: ApiOptions): Api {
   eventRoutes(api, options)
   workerRoutes(api, options)
   adminRoutes(api, options)
-  storageRoutes(api, options)
   secretRoutes(api, options)
   webhookRoutes(api, options)
   hookRoutes(api, options)

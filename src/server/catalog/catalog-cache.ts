@@ -1,5 +1,6 @@
 import { laneKey, type Lane, type LaneSpec } from '../../core/queue/lane.ts'
 import type { CatalogStore, SweepStore } from '../../store/port.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Cache of names and their ids: the hot path asks the store once per name. */
 export interface CatalogCache {
@@ -40,12 +41,7 @@ const MEMO_LIMIT = 100_000
 export function createCatalogCache(
   store: CatalogStore & Pick<SweepStore, 'recheck'>,
   laneIndex: KnownLanes,
-  listener: {
-    /** Runs that waited at a gate may start now. */
-    onReady(lanes: readonly number[]): void
-    /** New lanes exist, and this node does not know what waits in them. */
-    onNewLanes(): void
-  },
+  signals: Pick<NodeSignals, 'lanesReady' | 'lanesUnsure'>,
 ): CatalogCache {
   const projects = memo<string>()
   const jobs = memo<string>()
@@ -77,7 +73,8 @@ export function createCatalogCache(
     }
     if (raised.length === 0) return ids
     const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
-    if (refilled.length > 0) listener.onReady(refilled)
+    // Runs that waited at a gate may start now.
+    if (refilled.length > 0) signals.lanesReady(refilled)
     return ids
   }
 
@@ -114,7 +111,8 @@ export function createCatalogCache(
       )
       if (fresh.length > 0) {
         laneIndex.learn(fresh)
-        listener.onNewLanes()
+        // This node does not know what waits in the new lanes.
+        signals.lanesUnsure()
       }
       return ids
     },

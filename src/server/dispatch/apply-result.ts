@@ -3,6 +3,7 @@ import { publicId } from '../../core/ids.ts'
 import type { EndCommand, LanePosition, Lease, TickResult } from '../../store/port.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { isBefore } from './lane-hint.ts'
 import type { LaneIndex } from './lane-index.ts'
 import type { TickWork } from './compose-tick.ts'
@@ -23,13 +24,10 @@ export interface ApplyContext extends GrantContext {
   readonly saturatedGates: SaturatedGates
   /** Another node's run already has this id: gives the run a new one and tries again. */
   remint(entry: SubmitEntry): void
-  onTimer(dueAt: number): void
-  /** A run known to wait may be gone, or more may wait than is known. */
-  onUnsure(): void
-  /** A queue has used up its rate until this time. */
-  onLimited(until: number): void
-  /** An attempt granted by this node has ended. */
-  onEnd(lease: Lease, command: EndCommand, now: number): void
+  readonly signals: Pick<
+    NodeSignals,
+    'timerWritten' | 'lanesUnsure' | 'queueLimited' | 'attemptEnded'
+  >
 }
 
 const NO_LANE = 0
@@ -47,7 +45,7 @@ export function applyResult(work: TickWork, result: TickResult, context: ApplyCo
     // The reaper removes silent sessions, with their leases, before it ends these.
     const lease = dropEnded(entry.item, context.sessionIndex) ?? entry.group.leases?.[entry.index]
     const verdict = result.ends[index] ?? 'stale'
-    if (lease && verdict === 'ended') context.onEnd(lease, entry.item, result.now)
+    if (lease && verdict === 'ended') context.signals.attemptEnded(lease, entry.item, result.now)
     answerEntry(entry, verdict)
   }
   for (const [index, entry] of work.cancels.entries()) {
@@ -58,10 +56,10 @@ export function applyResult(work: TickWork, result: TickResult, context: ApplyCo
     answerEntry(entry, verdict)
   }
   // Runs that a repeated batch finds already stored entered lanes in a commit of unknown outcome.
-  if (isRepeat(work)) context.onUnsure()
+  if (isRepeat(work)) context.signals.lanesUnsure()
   // Slots may have been reserved for one of them.
   const wasCancelled = result.cancels.some(({ kind }) => kind === 'cancelled')
-  if (wasCancelled && context.laneIndex.isSlotReserved(NO_LANE)) context.onUnsure()
+  if (wasCancelled && context.laneIndex.isSlotReserved(NO_LANE)) context.signals.lanesUnsure()
   for (const laneId of result.refilled) context.laneIndex.entered(laneId, null)
   // A claim with a floor proves a lane empty only if no run entered before the floor in this tick.
   const isProof = work.claims.map(
@@ -71,9 +69,9 @@ export function applyResult(work: TickWork, result: TickResult, context: ApplyCo
   applyClaims(work, result, isProof, context, touched)
   for (const { laneId, until } of result.limited) {
     context.laneIndex.limitUntil(laneId, context.mono + until - result.now)
-    context.onLimited(until)
+    context.signals.queueLimited()
   }
-  if (result.nextDueAt !== null) context.onTimer(result.nextDueAt)
+  if (result.nextDueAt !== null) context.signals.timerWritten(result.nextDueAt)
   settleSessions(touched, context.sessionIndex)
 }
 

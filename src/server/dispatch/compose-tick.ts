@@ -3,6 +3,7 @@ import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import type { ClaimDemand, NewRun, TickBatch } from '../../store/port.ts'
 import { isListening, type Session } from '../sessions/session.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { allocateSlots, type Allocation, type WaitingSession } from './allocate-slots.ts'
 import { createWaitingSessionFinder } from './find-waiting-session.ts'
 import type { SaturatedGates } from './saturated-gates.ts'
@@ -44,8 +45,7 @@ export interface ComposeContext {
   readonly mono: number
   /** False if leases could not be renewed: then the tick claims nothing. */
   readonly mayGrant: boolean
-  /** The lanes with work should be looked up soon. */
-  onUnsure(): void
+  readonly signals: Pick<NodeSignals, 'lanesUnsure'>
 }
 
 /**
@@ -87,7 +87,7 @@ function composeClaims(
   const onUnsure = (hint: LaneHint) => {
     if (hint.isRefreshPending) return
     hint.isRefreshPending = true
-    context.onUnsure()
+    context.signals.lanesUnsure()
   }
   const arriving = countArriving(submits, context)
   const allocation = allocateSlots(waitersIn(context), { cap, turns, mono, onUnsure })

@@ -63,7 +63,9 @@ function setUp({ free = 2, onGrant = (_: Lease) => {} } = {}) {
     ...promising,
     random: () => 0.5,
     scheduled,
-    onUnknown: (runs) => calls.unknown.push(...runs.map(({ id }) => id)),
+    signals: {
+      commitUnknown: ({ submits }) => calls.unknown.push(...submits.map(({ id }) => id)),
+    },
   })
   return {
     clock,

@@ -2,6 +2,7 @@ import type { Clock, Random } from '../../core/clock.ts'
 import { drawSalt, fenceOf } from '../../core/run/fence.ts'
 import type { NewRun } from '../../store/port.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import type { Session } from '../sessions/session.ts'
 import { leaseOfAssignment, releasePromise } from './grants.ts'
 import { createWaitingSessionFinder } from './find-waiting-session.ts'
@@ -36,8 +37,7 @@ export interface DirectAssignmentDeps {
   node(): number
   mayGrant(): boolean
   readonly scheduled: Pick<ScheduledAssignments, 'schedule'>
-  /** These may be leased, and no session knows of them. */
-  onUnknown(runs: readonly NewRun[]): void
+  readonly signals: Pick<NodeSignals, 'commitUnknown'>
 }
 
 const NO_ASSIGNMENT: DirectAssignment = { committed: async () => {}, failed: () => {} }
@@ -94,7 +94,7 @@ export function createDirectAssignment(deps: DirectAssignmentDeps): AssignDirect
         const touched = new Set<Session>()
         for (const [run, session] of chosen) releasePromise(session, weightOf(run), touched)
         for (const session of touched) sessionIndex.updateWaiting(session)
-        if (isUnknown) deps.onUnknown([...chosen.keys()])
+        if (isUnknown) deps.signals.commitUnknown({ submits: [...chosen.keys()], claims: [] })
       },
     }
   }

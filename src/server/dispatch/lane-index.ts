@@ -1,5 +1,6 @@
 import type { Lane, Offer } from '../../core/queue/lane.ts'
 import type { LanePosition, Lease } from '../../store/port.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import {
   forgetHint,
   isKnownToWait,
@@ -47,10 +48,12 @@ export interface LaneIndex {
 }
 
 /**
- * `onWorkflow` is called when a workflow run may wait in a lane: no worker takes it, so nothing
- * else would notice.
+ * Sends a signal when a workflow run may wait in a lane: no worker takes it, so nothing else would
+ * notice.
  */
-export function createLaneIndex(onWorkflow: (laneId: number) => void = () => {}): LaneIndex {
+export function createLaneIndex(
+  signals: Pick<NodeSignals, 'workflowWaiting'> = { workflowWaiting: () => {} },
+): LaneIndex {
   const hints = new Map<number, LaneHint>()
   const views = createLaneViews()
   const limits = createLaneLimits(hints, views.changed)
@@ -58,7 +61,7 @@ export function createLaneIndex(onWorkflow: (laneId: number) => void = () => {})
 
   const hasEntered = (hint: LaneHint) => {
     views.changed(hint)
-    if (hint.isWorkflow) onWorkflow(hint.lane.id)
+    if (hint.isWorkflow) signals.workflowWaiting(hint.lane.id)
   }
 
   return {

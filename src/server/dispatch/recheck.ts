@@ -1,5 +1,6 @@
 import type { Signal, SweepStore } from '../../store/port.ts'
 import type { LoopStep } from '../loops/run-loop.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 const BATCH = 500
 export const RECHECK_PERIOD_MS = 30_000
@@ -7,9 +8,8 @@ export const RECHECK_PERIOD_MS = 30_000
 /** The guarantee behind admission: every blocked run is checked again, whatever was missed. */
 export function createRecheckStep(deps: {
   store: Pick<SweepStore, 'recheck'>
-  onReady: (lanes: readonly number[]) => void
-  onTimer: (dueAt: number) => void
-  onSignals: (signals: readonly Signal[]) => void
+  signals: Pick<NodeSignals, 'lanesReady' | 'timerWritten'>
+  receiveSignals: (signals: readonly Signal[]) => void
   onError: (error: unknown) => void
 }): LoopStep {
   return async () => {
@@ -18,9 +18,9 @@ export function createRecheckStep(deps: {
     if (miscounted.length > 0) {
       deps.onError(new Error(`gates ${miscounted.join(', ')} were miscounted, and are put right`))
     }
-    if (lanes.length > 0) deps.onReady(lanes)
-    if (nextDueAt !== null) deps.onTimer(nextDueAt)
-    deps.onSignals(found.signals)
+    if (lanes.length > 0) deps.signals.lanesReady(lanes)
+    if (nextDueAt !== null) deps.signals.timerWritten(nextDueAt)
+    deps.receiveSignals(found.signals)
     return { more }
   }
 }

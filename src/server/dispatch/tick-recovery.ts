@@ -1,8 +1,9 @@
 import type { Clock, Random } from '../../core/clock.ts'
 import { PunctualError } from '../../core/errors.ts'
-import { StoreError, type Store, type TickBatch, type TickResult } from '../../store/port.ts'
+import { StoreError, type Store, type TickResult } from '../../store/port.ts'
 import { storeProblem } from '../health/store-problem.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { releasePromises } from './apply-result.ts'
 import type { TickWork } from './compose-tick.ts'
 import type { FairTurns } from './fair-turns.ts'
@@ -23,8 +24,7 @@ export interface TickRecoveryDeps {
   readonly inboxes: TickInboxes
   /** Applies the result of a part of the work. */
   finish(work: TickWork, result: TickResult): void
-  /** A commit with an unknown outcome: its leases may exist, and no session knows of them. */
-  onUnknown(batch: TickBatch): void
+  readonly signals: Pick<NodeSignals, 'commitUnknown'>
   onError(error: unknown): void
 }
 
@@ -50,7 +50,7 @@ export function createTickRecovery(deps: TickRecoveryDeps): TickRecovery {
   let problem: PunctualError | null = null
 
   const retryLater = (work: TickWork, isUnknown: boolean) => {
-    if (isUnknown) deps.onUnknown(work.batch)
+    if (isUnknown) deps.signals.commitUnknown(work.batch)
     const mono = clock.mono()
     const gaveUp = new PunctualError('store_unavailable', 'the database did not answer in time')
     for (const entry of allEntries(work)) {

@@ -8,10 +8,10 @@ import type {
   Lease,
   NewRun,
   Store,
-  TickBatch,
   TickResult,
 } from '../../store/port.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { applyResult } from './apply-result.ts'
 import { composeTick, type TickWork } from './compose-tick.ts'
 import { createFairTurns } from './fair-turns.ts'
@@ -33,21 +33,9 @@ export interface TickerOptions {
   node(): number
   mayGrant(): boolean
   mintId(): number
-  giveBack(lease: Lease): void
-  onTimer(dueAt: number): void
-  onLimited(until: number): void
-  /**
-   * Which lanes have work matters but is unknown: slots are short, or the outcome of a commit is
-   * unknown.
-   */
-  onUnsure(): void
-  /** A commit with an unknown outcome: its leases may exist, and no session knows of them. */
-  onUnknown(batch: TickBatch): void
-  onError(error: unknown): void
-  /** A tick is durable: what it did, and how long the store took. */
-  onTick(batch: TickBatch, result: TickResult, tookMs: number): void
-  onEnd(lease: Lease, command: EndCommand, now: number): void
+  readonly signals: NodeSignals
   onGrant(lease: Lease): void
+  onError(error: unknown): void
 }
 
 /**
@@ -131,7 +119,7 @@ function createTickSteps(
   next(): TickWork | null
   run(work: TickWork): Promise<void>
 } {
-  const { store, clock, random, sessionIndex, laneIndex, onUnknown, onError } = options
+  const { store, clock, random, sessionIndex, laneIndex, signals, onError } = options
   const turns = createFairTurns()
   const saturatedGates = createSaturatedGates()
 
@@ -144,11 +132,8 @@ function createTickSteps(
       mono: clock.mono(),
       // This node must not promise leases taken under an incarnation that has died since.
       mayGrant: options.mayGrant() && options.node() === work.batch.node,
-      giveBack: options.giveBack,
-      onTimer: options.onTimer,
-      onUnsure: options.onUnsure,
-      onLimited: options.onLimited,
-      onEnd: options.onEnd,
+      giveBack: signals.leaseUndeliverable,
+      signals,
       onGrant: options.onGrant,
       remint: inboxes.remint,
     })
@@ -162,7 +147,7 @@ function createTickSteps(
     turns,
     inboxes,
     finish,
-    onUnknown,
+    signals,
     onError,
   })
 
@@ -181,7 +166,7 @@ function createTickSteps(
         cap: 2 * store.tickCap,
         mono: clock.mono(),
         mayGrant: options.mayGrant(),
-        onUnsure: options.onUnsure,
+        signals,
       }),
 
     async run(work) {
@@ -189,7 +174,8 @@ function createTickSteps(
         const sentMono = clock.mono()
         const result = await store.tick(work.batch)
         finish(work, result)
-        options.onTick(work.batch, result, clock.mono() - sentMono)
+        const mono = clock.mono()
+        signals.tickCommitted(work.batch, result, mono - sentMono, mono)
         recovery.succeeded()
       } catch (error) {
         await recovery.recover(work, error)

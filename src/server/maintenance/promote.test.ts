@@ -12,8 +12,8 @@ function createPromoter(answers: { promoted: number; nextDueAt: number | null }[
     mayFire: () => true,
     isClockOff: () => false,
     storeNow: () => now,
-    onReady: () => {},
-    onLag: (ms) => lags.push(ms),
+    signals: { lanesReady: () => {} },
+    metrics: { onScheduleLag: (ms) => lags.push(ms) },
   })
   return {
     lags,

@@ -1,5 +1,7 @@
 import type { SweepStore } from '../../store/port.ts'
 import type { LoopStep } from '../loops/run-loop.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Positions are ids and must be minted before the number of due runs is known: start with few. */
 const SMALL_BATCH = 16
@@ -16,9 +18,9 @@ export function createPromoteStep(deps: {
   mayFire: () => boolean
   /** The clock keeps jumping, and the node goes by its own time. */
   isClockOff: () => boolean
-  onReady: (lanes: readonly number[]) => void
-  /** How late the first of the due runs entered its lane. */
-  onLag: (ms: number) => void
+  signals: Pick<NodeSignals, 'lanesReady'>
+  /** Gets how late the first of the due runs entered its lane. */
+  metrics: Pick<Metrics, 'onScheduleLag'>
 }): LoopStep {
   let batch = SMALL_BATCH
   let awaitedAt: number | null = null
@@ -29,10 +31,10 @@ export function createPromoteStep(deps: {
       positions,
       isClockOff: deps.isClockOff(),
     })
-    if (lanes.length > 0) deps.onReady(lanes)
+    if (lanes.length > 0) deps.signals.lanesReady(lanes)
     // A run written since the last query was not expected; its lag is unknown.
     const lagMs = awaitedAt === null ? -1 : deps.storeNow() - awaitedAt
-    if (promoted > 0 && lagMs >= 0) deps.onLag(lagMs)
+    if (promoted > 0 && lagMs >= 0) deps.metrics.onScheduleLag(lagMs)
     awaitedAt = nextDueAt
     const idleMs = nextDueAt === null ? MAX_IDLE_MS : nextDueAt - deps.storeNow()
     const more = promoted === batch

@@ -1,21 +1,11 @@
 import type { SubmitAnswer } from '../../core/wire/protocol.ts'
 import { type Administration, createAdministration } from '../admin/administration.ts'
 import { type CompatApi, createCompatApi } from '../compat/compat-api.ts'
-import type { Authenticator } from '../identity/authenticator.ts'
 import { createReplay } from '../runs/retries/replay-run.ts'
-import type { RuleCache } from '../schedules/rule-cache.ts'
 import { createWorking } from '../workers/worker-protocol.ts'
-import type { Dispatch } from './assemble-dispatch.ts'
-import type { RunEvents } from './assemble-events.ts'
-import type { Runs } from './assemble-runs.ts'
-import type { Schedules } from './assemble-schedules.ts'
-import type { StoreAccess } from './assemble-store-access.ts'
-import type { Webhooks } from './assemble-webhooks.ts'
-import type { WorkerSessions } from './assemble-workers.ts'
-import type { Workflows } from './assemble-workflows.ts'
 import { type ClientParts, createLocalClient } from './local-client.ts'
+import type { NodeParts } from './node-parts.ts'
 import type { NodeOptions, SchedulerNode } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
 import { payloadsForUsers } from '../payloads/payloads.ts'
 
 /** What the HTTP routes of this node call. */
@@ -26,21 +16,7 @@ export interface NodeApi {
   readonly compat: CompatApi
 }
 
-export interface ApiParts {
-  readonly access: StoreAccess
-  readonly dispatch: Dispatch
-  readonly runs: Runs
-  readonly workers: WorkerSessions
-  readonly workflows: Workflows
-  readonly schedules: Schedules
-  readonly events: RunEvents
-  readonly webhooks: Webhooks
-  readonly rules: RuleCache
-  readonly authenticator: Authenticator
-  readonly signals: NodeSignals
-}
-
-export function assembleApi(options: NodeOptions, parts: ApiParts): NodeApi {
+export function assembleApi(options: NodeOptions, parts: NodeParts): NodeApi {
   const client = clientParts(options, parts)
   const clientFor: SchedulerNode['clientFor'] = (project, actor = null) =>
     createLocalClient(project, actor, client)
@@ -72,7 +48,7 @@ export function assembleApi(options: NodeOptions, parts: ApiParts): NodeApi {
 
 function clientParts(
   { clock }: NodeOptions,
-  { access, dispatch, runs, workers, workflows }: ApiParts,
+  { access, dispatch, runs, workers, workflows }: NodeParts,
 ): ClientParts {
   const { store, catalog, membership, node } = access
   const { mintId, storeNow, hasFutureIds } = membership
@@ -102,7 +78,7 @@ function clientParts(
 
 function assembleAdministration(
   { clock }: NodeOptions,
-  parts: ApiParts,
+  parts: NodeParts,
   client: ClientParts,
 ): Administration {
   const { access, dispatch, runs, workers, workflows, webhooks, authenticator, signals } = parts

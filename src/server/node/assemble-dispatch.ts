@@ -12,7 +12,7 @@ import { createUndeliveredGrants, type UndeliveredGrants } from '../runs/undeliv
 import type { SessionIndex } from '../sessions/session-index.ts'
 import type { StoreAccess } from './assemble-store-access.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Brings runs to workers: the tick, and assignment of runs that other transactions write. */
 export interface Dispatch {
@@ -59,15 +59,9 @@ export function assembleDispatch(
     node,
     mayGrant: membership.mayPromise,
     mintId: membership.mintId,
-    giveBack: signals.leaseUndeliverable,
-    onTimer: signals.timerWritten,
-    onLimited: signals.queueLimited,
-    onUnsure: signals.lanesUnsure,
-    onUnknown: signals.commitUnknown,
-    onError,
-    onEnd: signals.attemptEnded,
+    signals,
     onGrant: metrics.onGrant,
-    onTick: (batch, result, tookMs) => signals.tickCommitted(batch, result, tookMs, clock.mono()),
+    onError,
   })
   const attempts = createAttemptEnder({ ticker, mintId: membership.mintId, onError })
   const returnLeases = (leases: readonly Lease[]) =>
@@ -81,7 +75,7 @@ export function assembleDispatch(
     mayGrant: membership.mayPromise,
     giveBack: returnLeases,
     onGrant: metrics.onGrant,
-    onUnknown: (runs) => signals.commitUnknown({ submits: runs, claims: [] }),
+    signals,
     onError,
   })
   return {

@@ -1,31 +1,9 @@
-import { startLoops, type Loops } from '../maintenance/start-loops.ts'
-import type { Authenticator } from '../identity/authenticator.ts'
-import type { Metrics } from '../metrics/metrics.ts'
-import type { Dispatch } from './assemble-dispatch.ts'
-import type { RunEvents } from './assemble-events.ts'
-import type { Runs } from './assemble-runs.ts'
-import type { Schedules } from './assemble-schedules.ts'
-import type { StoreAccess } from './assemble-store-access.ts'
-import type { WorkerSessions } from './assemble-workers.ts'
-import type { Workflows } from './assemble-workflows.ts'
+import { startLoops, type Loops } from './start-loops.ts'
+import type { NodeParts } from './node-parts.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
-
-export interface LoopParts {
-  readonly access: StoreAccess
-  readonly dispatch: Dispatch
-  readonly runs: Runs
-  readonly workers: WorkerSessions
-  readonly workflows: Workflows
-  readonly schedules: Schedules
-  readonly events: RunEvents
-  readonly authenticator: Authenticator
-  readonly metrics: Metrics
-  readonly signals: NodeSignals
-}
 
 /** Starts the loops that do the periodic work of every subsystem. */
-export function assembleLoops({ clock, config }: NodeOptions, parts: LoopParts): Loops {
+export function assembleLoops({ clock, config }: NodeOptions, parts: NodeParts): Loops {
   const { access, dispatch, runs, workers, workflows, schedules, metrics, signals } = parts
   const { store, membership } = access
   return startLoops({
@@ -64,7 +42,7 @@ export function assembleLoops({ clock, config }: NodeOptions, parts: LoopParts):
     authenticator: parts.authenticator,
     metrics,
     rejoin: () => rejoin(parts),
-    onReady: signals.lanesReady,
+    signals,
     onError: access.onError,
   })
 }
@@ -79,7 +57,7 @@ async function rejoin({
   schedules,
   workflows,
   events,
-}: LoopParts): Promise<void> {
+}: NodeParts): Promise<void> {
   const { sessionIndex, missingKeyGuard } = workers
   for (const session of sessionIndex.sessions.values()) session.pending?.settle()
   sessionIndex.clear()

@@ -11,7 +11,7 @@ import type { RecentOffers } from '../sessions/recent-offers.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
 import type { StoreAccess } from './assemble-store-access.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Makes runs out of submissions, and stores what belongs to runs. */
 export interface Runs {
@@ -80,7 +80,7 @@ export function assembleRuns(
       leaseOf: sessionIndex.leaseOf,
       mono: clock.mono,
       storeNow,
-      onProgress: signals.progressReported,
+      signals,
     }),
     creators: createRunCreators({ store, catalog }),
     watch: createWatch(clock),

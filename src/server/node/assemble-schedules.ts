@@ -13,7 +13,7 @@ import type { Dispatch } from './assemble-dispatch.ts'
 import type { Runs } from './assemble-runs.ts'
 import type { StoreAccess } from './assemble-store-access.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Automatic work of schedules: firing, backfills, and checking expectations of runs. */
 export interface Schedules {
@@ -49,7 +49,7 @@ export function assembleSchedules(
     store,
     rules,
     storeNow,
-    onRewound: signals.schedulesRewound,
+    signals,
   })
   return {
     rewinding,
@@ -65,11 +65,8 @@ export function assembleSchedules(
       mintId,
       mayFire,
       isClockOff: storeClock.isClockOff,
-      wake: signals.schedulesDue,
-      onReady: signals.lanesReady,
-      onRuns: signals.runsChanged,
-      onOutcomes: metrics.onOccurrences,
-      onLag: metrics.onScheduleLag,
+      signals,
+      metrics,
       onError,
     }),
     backfill: continueBackfills({
@@ -80,8 +77,7 @@ export function assembleSchedules(
       node,
       storeNow,
       mayFire,
-      onReady: signals.lanesReady,
-      onRuns: signals.runsChanged,
+      signals,
     }),
     violationDetector: createViolationDetector({
       store,

@@ -9,7 +9,7 @@ import { NO_VAULT, type Vault } from '../secrets/vault.ts'
 import { createCatalogCache, type CatalogCache } from '../catalog/catalog-cache.ts'
 import { createMembership, type Membership } from '../cluster/membership.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { createStoreClock, describeClockEvent, type StoreClock } from '../cluster/store-clock.ts'
 import { createStoreHealth, type StoreHealth } from '../health/store-health.ts'
 
@@ -45,10 +45,7 @@ export async function assembleStoreAccess(
     },
   })
   const membership = createMembership({ store, clock, random, config, storeClock })
-  const catalog = createCatalogCache(store, laneIndex, {
-    onReady: signals.lanesReady,
-    onNewLanes: signals.lanesUnsure,
-  })
+  const catalog = createCatalogCache(store, laneIndex, signals)
   return {
     store,
     health,

@@ -2,8 +2,7 @@ import type { Lease } from '../../store/port.ts'
 import { createLogWriter } from '../logs/log-writer.ts'
 import { createGrantedInputs } from '../payloads/granted-inputs.ts'
 import { createMissingKeyGuard, type MissingKeyGuard } from '../secrets/missing-key-guard.ts'
-import { createUnlock } from '../secrets/unlock.ts'
-import { createExchangeContext } from '../workers/exchange-context.ts'
+import { createSecretUnlocker } from '../secrets/unlock.ts'
 import type { ExchangeContext } from '../workers/exchange.ts'
 import { createFormerSessions, type FormerSessions } from '../workers/former-sessions.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
@@ -74,7 +73,7 @@ export function assembleWorkers(
       lose: attempts.lose,
       onError,
     }),
-    exchanging: createExchangeContext({
+    exchanging: {
       clock,
       sessionIndex,
       ticker,
@@ -84,12 +83,12 @@ export function assembleWorkers(
       payloads,
       maxPollMs: config.maxPollMs,
       mintId: membership.mintId,
-      inputsOf: createGrantedInputs({ payloads, onError, isEnding, fail }),
-      unlock: createUnlock({ vault, isEnding, fail, leaveCluster: missingKeyGuard.begin }),
-      giveBack,
-      laneOf,
-    }),
-    logging: { logWriter: createLogWriter(store), progress, onLog: watch.touched },
+      inputs: createGrantedInputs({ payloads, onError, isEnding, fail }),
+      secrets: createSecretUnlocker({ vault, isEnding, fail, leaveCluster: missingKeyGuard.begin }),
+      laneIndex,
+      attempts,
+    },
+    logging: { logWriter: createLogWriter(store), progress, watch },
     formerSessions: createFormerSessions({ store, laneOf, end: attempts.end }),
   }
 }

@@ -12,7 +12,7 @@ import type { Dispatch } from './assemble-dispatch.ts'
 import type { Runs } from './assemble-runs.ts'
 import type { StoreAccess } from './assemble-store-access.ts'
 import type { NodeOptions } from './node-options.ts'
-import type { NodeSignals } from './node-signals.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** Runs that are started by other runs: steps of workflows, and jobs that follow others. */
 export interface Workflows {
@@ -64,12 +64,7 @@ export function assembleWorkflows(
       draftEach: createDraftEach(draft),
       mayAdvance: mayPromise,
       cancel: ticker.cancel,
-      onReady: signals.lanesReady,
-      onTimer: signals.timerWritten,
-      onRuns: signals.runsChanged,
-      onEnded: signals.workflowEnded,
-      onFollowed: signals.followUpsDue,
-      wake: signals.workflowsDue,
+      signals,
       onError,
     }),
     followUps: createFollowUps({
@@ -84,8 +79,7 @@ export function assembleWorkflows(
       node,
       assignDirectly,
       maySettle: mayPromise,
-      onReady: signals.lanesReady,
-      onRuns: signals.runsChanged,
+      signals,
       onError,
     }),
   }

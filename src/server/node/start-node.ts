@@ -1,6 +1,5 @@
 import { createLaneIndex } from '../dispatch/lane-index.ts'
 import { createAuthenticator } from '../identity/authenticator.ts'
-import type { Loops } from '../maintenance/start-loops.ts'
 import { metricSources } from '../metrics/metric-sources.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createRuleCache } from '../schedules/rule-cache.ts'
@@ -17,6 +16,8 @@ import { assembleWebhooks, type Webhooks } from './assemble-webhooks.ts'
 import { assembleWorkers, type WorkerSessions } from './assemble-workers.ts'
 import { assembleWorkflows } from './assemble-workflows.ts'
 import type { NodeOptions, SchedulerNode } from './node-options.ts'
+import type { NodeParts } from './node-parts.ts'
+import type { Loops } from './start-loops.ts'
 import { createNodeSignals } from './node-signals.ts'
 import { createReady } from '../health/readiness.ts'
 
@@ -29,7 +30,7 @@ export type { NodeOptions, SchedulerNode } from './node-options.ts'
 export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const { clock } = options
   const signals = createNodeSignals()
-  const laneIndex = createLaneIndex(signals.workflowWaiting)
+  const laneIndex = createLaneIndex(signals)
   const sessionIndex = createSessionIndex({ onRemove: signals.sessionRemoved })
   const recentOffers = createRecentOffers({ clock, sessionIndex })
   const rules = createRuleCache(options.readRule)
@@ -73,10 +74,23 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   await join(access, dispatch)
   const events = assembleEvents(options, { access, runs })
   const webhooks = assembleWebhooks(options, { access, runs, metrics })
-  const subsystems = { access, dispatch, runs, workers, workflows, schedules, events, signals }
-  const loops = assembleLoops(options, { ...subsystems, authenticator, metrics })
+  const parts: NodeParts = {
+    access,
+    dispatch,
+    runs,
+    workers,
+    workflows,
+    schedules,
+    events,
+    webhooks,
+    rules,
+    authenticator,
+    metrics,
+    signals,
+  }
+  const loops = assembleLoops(options, parts)
   signals.connectJoined({ loops, events })
-  const api = assembleApi(options, { ...subsystems, authenticator, rules, webhooks })
+  const api = assembleApi(options, parts)
 
   return {
     get id() {

@@ -17,7 +17,7 @@ import type { Definition, Definitions } from '../definitions/definitions.ts'
 import { runInSlices } from '../loops/run-in-slices.ts'
 import type { KnownJobs } from '../definitions/known-jobs.ts'
 import { createDestinations, type RunDestination } from './destinations.ts'
-import { requireSecrets } from '../secrets/require-secrets.ts'
+import { PunctualError } from '../../core/errors.ts'
 import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
 
 /** Turns submissions into rows for the tick. The API has already checked them. */
@@ -273,4 +273,20 @@ export function textWith(object: { readonly input?: unknown }, inputText: string
     members.push(`${JSON.stringify(name)}:${text}`)
   }
   return `{${members.join(',')}}`
+}
+
+/** Refuses submissions with unknown secrets: their callers still wait for the answer. */
+async function requireSecrets(
+  submissions: readonly Submission[],
+  projectId: number,
+  store: Pick<SecretStore, 'findSecrets'>,
+): Promise<void> {
+  const names = [
+    ...new Set(submissions.flatMap(({ secrets = [] }) => secrets.map(({ name }) => name))),
+  ]
+  const found = await store.findSecrets(names.map((name) => ({ projectId, name })))
+  const missing = names.filter((_, index) => found[index] === null)
+  if (missing.length === 0) return
+  const message = `there is no secret ${missing.join(', ')} in this project`
+  throw new PunctualError('secret_not_found', message, { field: 'secrets' })
 }

@@ -3,6 +3,7 @@ import type { ProcessEnd } from '../../core/run/output.ts'
 import type { RunProgress } from '../../core/wire/protocol.ts'
 import type { RunRecord } from '../../store/port.ts'
 import type { HeldLease } from '../sessions/session.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 
 /** How often the progress of one attempt is published. */
 const PUBLISH_MS = 1_000
@@ -21,8 +22,7 @@ export function createProgressTable(deps: {
   leaseOf(runId: number): HeldLease | undefined
   mono(): number
   storeNow(): number
-  /** Publishes progress to the live feed. */
-  onProgress(lease: HeldLease, progress: RunProgress): void
+  readonly signals: Pick<NodeSignals, 'progressReported'>
 }): ProgressTable {
   return {
     note(lease, { fraction, message }) {
@@ -31,7 +31,7 @@ export function createProgressTable(deps: {
       const before = lease.progress
       const wasPublished = before !== undefined && mono - before.publishedMono < PUBLISH_MS
       lease.progress = { progress, publishedMono: wasPublished ? before.publishedMono : mono }
-      if (!wasPublished) deps.onProgress(lease, progress)
+      if (!wasPublished) deps.signals.progressReported(lease, progress)
     },
     of(run) {
       const lease = run.state === 'running' ? deps.leaseOf(run.id) : undefined

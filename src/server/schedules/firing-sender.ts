@@ -1,6 +1,5 @@
 import { sendInHalves } from '../loops/send-in-halves.ts'
 import { canFireEarly } from '../../core/schedule/firing/early-firing.ts'
-import type { OccurrenceOutcome } from '../../core/schedule/firing/occurrence.ts'
 import {
   type FireCommand,
   type FireResult,
@@ -9,6 +8,8 @@ import {
   StoreError,
 } from '../../store/port.ts'
 import type { AssignDirectly } from '../dispatch/direct-assignment.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import type { DueSchedules } from './due-schedules.ts'
 import { afterFire, type FiringResult, runsOf } from './firing-result.ts'
 
@@ -28,13 +29,8 @@ export interface FiringSenderDeps {
   storeNow(): number
   /** The store's clock keeps jumping, and the node goes by its own time. */
   isClockOff(): boolean
-  /** These lanes have work. */
-  onReady(lanes: readonly number[]): void
-  /** These runs are new or have changed. */
-  onRuns(runIds: readonly number[]): void
-  onOutcomes(outcomes: readonly OccurrenceOutcome[]): void
-  /** How late a schedule fired that was expected. */
-  onLag(ms: number): void
+  readonly signals: Pick<NodeSignals, 'lanesReady' | 'runsChanged'>
+  readonly metrics: Pick<Metrics, 'onOccurrences' | 'onScheduleLag'>
   onError(error: unknown): void
 }
 
@@ -100,7 +96,7 @@ export function createFiringSender(due: DueSchedules, deps: FiringSenderDeps): S
     { verdicts, lanes }: FireResult,
     firings: readonly PlannedFiring[],
   ): CompletedFiring[] => {
-    if (lanes.length > 0) deps.onReady(lanes)
+    if (lanes.length > 0) deps.signals.lanesReady(lanes)
     const completed: CompletedFiring[] = []
     for (const [index, verdict] of verdicts.entries()) {
       const [schedule, command] = firings[index] as PlannedFiring
@@ -121,17 +117,18 @@ export function createFiringSender(due: DueSchedules, deps: FiringSenderDeps): S
 function report(
   completed: readonly CompletedFiring[],
   cancelled: readonly number[],
-  { storeNow, onOutcomes, onLag, onRuns }: FiringSenderDeps,
+  { storeNow, signals, metrics }: FiringSenderDeps,
 ): void {
   const now = storeNow()
   const runIds: number[] = [...cancelled]
   for (const [{ next: was }, { settled }, { outcomes }] of completed) {
     for (const { id } of runsOf({ settled })) runIds.push(id)
     const others = settled.flatMap((time) => (time.kind === 'none' ? [time.outcome] : []))
-    if (settled.length > 0) onOutcomes([...others, ...outcomes])
-    if (outcomes[0] === 'fired' && was.checkAt !== null) onLag(Math.max(0, now - was.checkAt))
+    if (settled.length > 0) metrics.onOccurrences([...others, ...outcomes])
+    if (outcomes[0] === 'fired' && was.checkAt !== null)
+      metrics.onScheduleLag(Math.max(0, now - was.checkAt))
   }
-  if (runIds.length > 0) onRuns(runIds)
+  if (runIds.length > 0) signals.runsChanged(runIds)
 }
 
 export function nextTurn(): Promise<void> {

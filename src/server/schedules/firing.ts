@@ -1,5 +1,6 @@
 import type { LoopOutcome } from '../loops/run-loop.ts'
 import type { ScheduleStore } from '../../store/port.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { createDueSchedules } from './due-schedules.ts'
 import type { DueEntry } from './due-window.ts'
 import { createFiringPlanner, type FiringPlannerDeps } from './firing-planner.ts'
@@ -27,8 +28,7 @@ export interface FiringDeps extends FiringPlannerDeps, FiringSenderDeps {
   mono(): number
   /** Whether this node is in contact with the store: only then may it use its ids and its clock. */
   mayFire(): boolean
-  /** There is something to do. */
-  wake(): void
+  readonly signals: Pick<NodeSignals, 'schedulesDue' | 'lanesReady' | 'runsChanged'>
 }
 
 export interface Firing {
@@ -97,16 +97,16 @@ export function createFiring(deps: FiringDeps): Firing {
 
     changed(ids) {
       due.changed(ids)
-      deps.wake()
+      deps.signals.schedulesDue()
     },
     ended(runId) {
       due.ended(runId)
-      deps.wake()
+      deps.signals.schedulesDue()
     },
     forget: due.forget,
     clockMoved() {
       due.clockMoved()
-      deps.wake()
+      deps.signals.schedulesDue()
     },
   }
 }

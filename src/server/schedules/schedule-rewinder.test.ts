@@ -43,8 +43,8 @@ function setUp(changes: number) {
   const times = { next: (at: number) => at + 1_000, jitterOf: () => 0, afterFinish: null }
   const rules = (() => ({ ok: true, times })) as unknown as RuleCache
   let isDone = false
-  const onRewound = () => void (isDone = true)
-  const rewinding = createScheduleRewinder({ store, rules, storeNow: () => NOW, onRewound })
+  const signals = { schedulesRewound: () => void (isDone = true) }
+  const rewinding = createScheduleRewinder({ store, rules, storeNow: () => NOW, signals })
   const run = async () => {
     let steps = 0
     for (rewinding.begin(); await rewinding.step(); steps += 1) assert.ok(steps < 100, 'it ends')

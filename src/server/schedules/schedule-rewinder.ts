@@ -1,5 +1,6 @@
 import { rewind } from '../../core/schedule/firing/rewind.ts'
 import type { RewindCommand, ScheduleRecord, ScheduleStore } from '../../store/port.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import type { RuleCache } from './rule-cache.ts'
 
 const PAGE = 500
@@ -20,12 +21,11 @@ export interface ScheduleRewinderDeps {
   readonly store: Pick<ScheduleStore, 'schedulesAhead' | 'rewindSchedules' | 'rewindTimers'>
   readonly rules: RuleCache
   storeNow(): number
-  /** Every page is durable. */
-  onRewound(): void
+  readonly signals: Pick<NodeSignals, 'schedulesRewound'>
 }
 
 export function createScheduleRewinder(deps: ScheduleRewinderDeps): ScheduleRewinder {
-  const { store, rules, storeNow, onRewound } = deps
+  const { store, rules, storeNow, signals } = deps
   /** All schedules up to this id are done; null: there is nothing to do. */
   let place: number | null = null
   let tries = 0
@@ -61,7 +61,7 @@ export function createScheduleRewinder(deps: ScheduleRewinderDeps): ScheduleRewi
       if (rewound < commands.length && tries < TRIES) return true
       tries = 0
       place = page.length < PAGE ? null : (page.at(-1)?.id ?? null)
-      if (place === null) onRewound()
+      if (place === null) signals.schedulesRewound()
       return true
     },
   }

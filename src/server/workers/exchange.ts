@@ -9,42 +9,45 @@ import type {
 import type { AttemptReport } from '../../core/run/end-attempt.ts'
 import { requirePublicId } from '../../core/ids.ts'
 import type { Cause } from '../../core/run/run-state.ts'
-import type { GivenSecret } from '../../core/secrets/secret.ts'
-import type { EndCommand, EndVerdict, FoundAttempt, Lease, SweepStore } from '../../store/port.ts'
+import type { Lane } from '../../core/queue/lane.ts'
+import type {
+  EndCommand,
+  EndVerdict,
+  FoundAttempt,
+  Lease,
+  RunQueries,
+  SweepStore,
+} from '../../store/port.ts'
+import type { CatalogCache } from '../catalog/catalog-cache.ts'
+import type { Definitions } from '../definitions/definitions.ts'
+import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { AttemptEnder } from '../runs/attempt-ender.ts'
 import { endCommand } from '../runs/end-command.ts'
+import type { GrantedInputs } from '../payloads/granted-inputs.ts'
 import type { KeptPayload, Payloads } from '../payloads/payloads.ts'
 import { mayBeReference, withoutMark } from '../payloads/reference.ts'
-import type { Unlocked } from '../secrets/unlock.ts'
+import type { SecretUnlocker, Unlocked } from '../secrets/unlock.ts'
 import type { Ticker } from '../dispatch/ticker.ts'
 import { confirm, type HeldLease, type Session } from '../sessions/session.ts'
+import { assignmentOf } from './assignment.ts'
+import { isRunServedBy, isServedBy } from './served-projects.ts'
 import type { RequestOrigin } from './session-registry.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
 
 export interface ExchangeContext {
   readonly clock: Clock
   readonly sessionIndex: SessionIndex
+  readonly laneIndex: Pick<LaneIndex, 'get'>
   readonly ticker: Ticker
-  readonly store: Pick<SweepStore, 'findAttempts'>
+  readonly store: Pick<SweepStore, 'findAttempts'> & Pick<RunQueries, 'findRun'>
+  readonly catalog: CatalogCache
+  readonly definitions: Pick<Definitions, 'learn' | 'workOf'>
+  readonly payloads: Pick<Payloads, 'isLarge' | 'keep'>
+  readonly inputs: GrantedInputs
+  readonly secrets: SecretUnlocker
+  readonly attempts: Pick<AttemptEnder, 'giveBack'>
   readonly maxPollMs: number
   mintId(): number
-  /** Loads every name that `assignment` needs. */
-  prepare(leases: readonly HeldLease[]): Promise<void>
-  /** Inputs that are not in the leases themselves, as many as one answer may carry. */
-  inputsOf(leases: readonly HeldLease[]): Promise<ReadonlyMap<HeldLease, string>>
-  readonly payloads: Pick<Payloads, 'isLarge' | 'keep'>
-  /** The secrets that leases need. A lease without access to its secrets is left out. */
-  unlock(leases: readonly HeldLease[]): Promise<Unlocked>
-  assignment(
-    lease: HeldLease,
-    parts: { input: string | null; secrets: readonly GivenSecret[] | undefined },
-  ): Assignment
-  weightOf(lease: Lease): number
-  /** Uncounted: the worker does not know of these. */
-  giveBack(leases: readonly Lease[]): void
-  /** Whether the run belongs to a project that the session serves. */
-  isServedBy(session: Session, lease: Lease): boolean
-  /** Like `isServedBy`, but asks the store. */
-  isRunServedBy(session: Session, runId: number): Promise<boolean>
 }
 
 /** Takes finished attempts and grants new ones, in one tick where possible. */
@@ -74,12 +77,12 @@ export async function exchange(
   }
   // A lease granted during this lookup has no names yet: the next answer carries it.
   const granted = [...session.unconfirmed.values()]
-  await context.prepare(granted)
+  await learnNames(granted, context)
   const inputs = granted.some(({ input }) => mayBeReference(input))
-    ? await context.inputsOf(granted)
+    ? await context.inputs.read(granted)
     : NO_INPUTS
   const unlocked = granted.some(({ policy }) => policy !== null)
-    ? await context.unlock(granted)
+    ? await context.secrets.unlock(granted)
     : NO_SECRETS
   const runs = assign(session, message, { granted, inputs, unlocked }, context)
   return { number: message.number, verdicts, runs }
@@ -115,7 +118,7 @@ function startWaiting(session: Session, message: Exchange, context: ExchangeCont
     settle: () => settle(),
   }
   let weights = 0
-  for (const lease of session.unconfirmed.values()) weights += context.weightOf(lease)
+  for (const lease of session.unconfirmed.values()) weights += laneOf(lease, context)?.weight ?? 1
   session.credit = Math.max(0, message.free - weights)
   session.pending = pending
   sessionIndex.updateWaiting(session)
@@ -143,6 +146,22 @@ function startWaiting(session: Session, message: Exchange, context: ExchangeCont
   }
 }
 
+/** Loads the names and the work that assignments contain. */
+async function learnNames(
+  leases: readonly HeldLease[],
+  { definitions, catalog }: ExchangeContext,
+): Promise<void> {
+  await definitions.learn(leases)
+  await catalog.learnNames(
+    leases.map((lease) => lease.jobId),
+    leases.map((lease) => lease.projectId),
+  )
+}
+
+function laneOf({ laneId }: Lease, { laneIndex }: ExchangeContext): Lane | undefined {
+  return laneIndex.get(laneId)?.lane
+}
+
 function assign(
   session: Session,
   message: Exchange,
@@ -159,13 +178,14 @@ function assign(
 ): Assignment[] {
   // Superseded meanwhile: the newer exchange carries the grants.
   if (session.exchange !== message.number || !context.sessionIndex.isCurrent(session)) return []
+  const { catalog, definitions } = context
   const runs: Assignment[] = []
   /** Of the run before: most answers carry runs of one project. */
   let servedProject: number | undefined
   for (const lease of granted) {
     if (session.unconfirmed.get(lease.runId) !== lease) continue
-    if (lease.projectId !== servedProject && !context.isServedBy(session, lease)) {
-      context.giveBack([lease])
+    if (lease.projectId !== servedProject && !isServedBy(session, lease, context.catalog)) {
+      context.attempts.giveBack([lease])
       continue
     }
     servedProject = lease.projectId
@@ -175,7 +195,9 @@ function assign(
     const secrets = unlocked.get(lease)
     if (secrets === 'refused') continue
     lease.exchange = message.number
-    runs.push(context.assignment(lease, { input, secrets }))
+    const lane = laneOf(lease, context)
+    const work = definitions.workOf(lease)
+    runs.push(assignmentOf(lease, { catalog, lane, work, input, secrets }))
   }
   return runs
 }
@@ -264,7 +286,7 @@ async function verdictOn(
   if (attempt?.kind !== 'ended' || attempt.cause !== causeOf(item)) return 'stale'
   // A worker must not learn how runs of other projects ended.
   const runId = requirePublicId('run', item.run, 'done.run')
-  return (await context.isRunServedBy(session, runId)) ? 'accepted' : 'stale'
+  return (await isRunServedBy(session, runId, context)) ? 'accepted' : 'stale'
 }
 
 /** The cause that the store would record for this report. */

@@ -6,19 +6,20 @@ import { countLines } from '../logs/log-lines.ts'
 import { trigramsOf } from '../logs/trigrams.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import type { ProgressTable } from '../runs/progress-table.ts'
+import type { Watch } from '../runs/watch.ts'
 import type { Session } from '../sessions/session.ts'
 
 export interface LogContext {
   readonly logWriter: LogWriter
   readonly progress: Pick<ProgressTable, 'note'>
-  onLog(runId: number): void
+  readonly watch: Pick<Watch, 'touched'>
 }
 
 /** Stores output of a session's attempts. Output of attempts it does not hold is ignored. */
 export async function storeLogs(
   session: Session,
   { chunks, progress = [] }: LogMessage,
-  { logWriter, progress: progressTable, onLog }: LogContext,
+  { logWriter, progress: progressTable, watch }: LogContext,
 ): Promise<LogAnswer> {
   for (const [index, report] of progress.entries()) {
     const lease = session.leases.get(requirePublicId('run', report.run, `progress.${index}.run`))
@@ -33,7 +34,7 @@ export async function storeLogs(
   })
   const packed = await Promise.all(mine.map(({ runId, message }) => chunkOf(runId, message)))
   const verdicts = (await logWriter.append(packed)).values()
-  for (const { runId } of packed) onLog(runId)
+  for (const { runId } of packed) watch.touched(runId)
   return {
     stored: isMine.map((isOurs) => {
       const verdict = isOurs ? verdicts.next().value : undefined

@@ -1,11 +1,9 @@
 import type { Signal } from '../../store/port.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import type { WorkflowAgenda } from './workflow-agenda.ts'
 
 export interface SignalReceiverDeps {
-  /** There is something to do. */
-  wake(): void
-  /** Jobs have to follow a run that ended. */
-  onFollowed(): void
+  readonly signals: NodeSignals
 }
 
 /** Notes what the signals that this node has written require. */
@@ -18,7 +16,7 @@ export function createSignalReceiver(
   const receive = (one: Signal): void => {
     if (one.kind === 'need') return void toRelease.add(one.runId)
     if (one.kind === 'cancel') return reread(one.workflowId)
-    if (one.kind === 'followed') return deps.onFollowed()
+    if (one.kind === 'followed') return deps.signals.followUpsDue()
     const workflow = cache.get(one.workflowId)
     if (workflow) {
       workflow.inbox.push(one)
@@ -28,6 +26,6 @@ export function createSignalReceiver(
 
   return (signals) => {
     for (const one of signals) receive(one)
-    if (signals.length > 0) deps.wake()
+    if (signals.length > 0) deps.signals.workflowsDue()
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '../../store/port.ts'
 import type { AssignDirectly } from '../dispatch/direct-assignment.ts'
 import { storeProblem } from '../health/store-problem.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import type { LoadedWorkflow } from './loaded-workflow.ts'
 import type { UnreadableWorkflow } from './load-workflows.ts'
 import type { PreparedTransition } from './prepare-transition.ts'
@@ -20,13 +21,7 @@ export interface TransitionWriterDeps {
   node(): number
   /** Assigns steps directly to waiting workers. */
   readonly assignDirectly: AssignDirectly
-  /** These lanes have work. */
-  onReady(lanes: readonly number[]): void
-  onTimer(dueAt: number): void
-  /** These runs are new or have changed. */
-  onRuns(runIds: readonly number[]): void
-  /** A workflow has ended on this node. */
-  onEnded(runId: number): void
+  readonly signals: NodeSignals
   onError(error: unknown): void
 }
 
@@ -55,8 +50,8 @@ export function createTransitionWriter(
   const { agenda, requests, refusals, receiveSignals } = parts
 
   const announce: TransitionWriter['announce'] = ({ lanes, nextDueAt, signals }) => {
-    if (lanes.length > 0) deps.onReady(lanes)
-    if (nextDueAt !== null) deps.onTimer(nextDueAt)
+    if (lanes.length > 0) deps.signals.lanesReady(lanes)
+    if (nextDueAt !== null) deps.signals.timerWritten(nextDueAt)
     receiveSignals(signals)
   }
 
@@ -103,12 +98,12 @@ export function createTransitionWriter(
       for (const { run } of starts) changed.push(run.id)
       if (end) {
         changed.push(runId)
-        deps.onEnded(runId)
+        deps.signals.workflowEnded(runId)
       }
       if (!('problem' in workflow)) noteAdvanced(workflow, made, { agenda, requests })
       if (end) requests.refuse(runId)
     }
-    if (changed.length > 0) deps.onRuns(changed)
+    if (changed.length > 0) deps.signals.runsChanged(changed)
     announce(result)
   }
 

@@ -100,7 +100,7 @@ export function createWorkflowEngine(deps: WorkflowEngineDeps): WorkflowEngine {
     if (runs.length === 0) return
     for (const runId of runs) toRelease.delete(runId)
     writer.announce(await store.recheck({ limit: 0, recheckMs: RECHECK_PERIOD_MS, runs }))
-    deps.onRuns(runs)
+    deps.signals.runsChanged(runs)
   }
 
   return {
@@ -118,11 +118,11 @@ export function createWorkflowEngine(deps: WorkflowEngineDeps): WorkflowEngine {
     receiveSignals,
     ready(laneId) {
       toBegin.add(laneId)
-      deps.wake()
+      deps.signals.workflowsDue()
     },
     decide(runId, request, gone) {
       agenda.markDirty(runId)
-      deps.wake()
+      deps.signals.workflowsDue()
       return requests.add(runId, request, gone)
     },
     forget: agenda.forget,

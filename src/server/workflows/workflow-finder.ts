@@ -1,5 +1,6 @@
 import type { WorkflowStore } from '../../store/port.ts'
 import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { giveUp, stopSteps, type StopStepsDeps } from './give-up.ts'
 import type { LoadedWorkflow } from './loaded-workflow.ts'
 import { type LoadDeps, loadWorkflows, type UnreadableWorkflow } from './load-workflows.ts'
@@ -19,8 +20,7 @@ export interface WorkflowFinderDeps extends LoadDeps, StopStepsDeps {
   readonly laneIndex: Pick<LaneIndex, 'lanes' | 'get'>
   node(): number
   storeNow(): number
-  /** These runs are new or have changed. */
-  onRuns(runIds: readonly number[]): void
+  readonly signals: NodeSignals
 }
 
 /** Brings workflows with something to do into memory. */
@@ -85,7 +85,7 @@ export function createWorkflowFinder(
       const begun = await store.beginWorkflows({ node: deps.node(), lanes, limit: AT_ONCE })
       // There may be more; this lane is asked again before any other new work.
       if (begun.length === AT_ONCE) for (const laneId of lanes) toBegin.add(laneId)
-      deps.onRuns(begun.map(({ runId }) => runId))
+      deps.signals.runsChanged(begun.map(({ runId }) => runId))
       await take(await load(begun, true))
     },
 

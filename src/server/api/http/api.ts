@@ -26,9 +26,15 @@ import type { EmptyAnswer } from '../../compat/wire.ts'
 
 /** Options of `createApi`: the scheduler behind it, and who may call. */
 export interface ApiOptions {
-  /** The scheduler as a project sees it; `actor` is the token that acts. */
+  /**
+   * The scheduler as a project sees it; `actor` is the token that acts. A node passes
+   * `createLocalClient` of `src/server/node/local-client.ts`.
+   */
   readonly clientFor: (project: string, actor: number | null) => SubmitClient
-  /** The worker protocol as its caller may use it. */
+  /**
+   * The worker protocol as its caller may use it. A node passes `createWorking` of
+   * `src/server/workers/worker-protocol.ts`.
+   */
   readonly workingFor: (origin: RequestOrigin) => WorkerClient
   readonly admin: Administration
   /** The compatibility protocols. */

@@ -4,6 +4,7 @@ import { ROLES } from '../../../core/permission.ts'
 import { readRate } from '../../../core/queue/rate.ts'
 import { parseTime, readTimeout } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import {
@@ -54,8 +55,13 @@ const Everywhere = fields({ everywhere: flagParameter })
 const AuditParameters = fields({ ...PagingSchema.properties, everywhere: flagParameter })
 
 export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
-  const { workers, queues, tokens, audit } = admin
+  workerAndQueueRoutes(api, admin)
+  tokenRoutes(api, admin)
+  auditRoutes(api, admin)
+  storageRoutes(api, admin)
+}
 
+function workerAndQueueRoutes(api: Api, { workers, queues }: Administration): void {
   api.route({
     method: 'GET',
     url: '/v1/workers',
@@ -102,7 +108,9 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
       return reply.code(204).send()
     },
   })
+}
 
+function tokenRoutes(api: Api, { tokens }: Administration): void {
   api.route({
     method: 'GET',
     url: '/v1/tokens',
@@ -146,7 +154,9 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
       return reply.code(204).send()
     },
   })
+}
 
+function auditRoutes(api: Api, { audit }: Administration): void {
   api.route({
     method: 'GET',
     url: '/v1/audit',
@@ -156,6 +166,16 @@ export function adminRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): voi
       const everywhere = seesEverything(request, request.query.everywhere)
       return audit.list(projectOf(request), everywhere, readPaging(request.query))
     },
+  })
+}
+
+function storageRoutes(api: Api, { storage }: Administration): void {
+  api.route({
+    method: 'GET',
+    url: '/v1/storage',
+    config: { permission: 'read', everywhere: true, reference: { answers: { 200: 'Storage' } } },
+    schema: { summary: 'Show where data is stored, and whether it is writable' },
+    handler: () => storage.show(),
   })
 }
 

@@ -10,6 +10,7 @@ import {
   type SettledFollowUp,
   StoreError,
 } from '../../../store/port.ts'
+import type { NodeSignals } from '../../signals/signals.ts'
 import type { LoopOutcome } from '../../loops/run-loop.ts'
 import { keepInputs, type KeptRun } from '../../payloads/keep-inputs.ts'
 import type { AssignDirectly } from '../../dispatch/direct-assignment.ts'
@@ -32,9 +33,7 @@ export interface FollowUpsDeps extends DraftFollowUpsDeps {
   maySettle(): boolean
   /** Assigns runs directly to waiting workers. */
   readonly assignDirectly: AssignDirectly
-  /** These lanes have work. */
-  onReady(lanes: readonly number[]): void
-  onRuns(runIds: readonly number[]): void
+  readonly signals: Pick<NodeSignals, 'lanesReady' | 'runsChanged'>
   onError(error: unknown): void
 }
 
@@ -99,8 +98,8 @@ export function createFollowUps(deps: FollowUpsDeps): FollowUps {
     const ours = new Set(result.made)
     for (const { made } of answers)
       if ('run' in made && ours.has(made.run.id)) await made.settle?.()
-    if (result.lanes.length > 0) deps.onReady(result.lanes)
-    if (result.made.length > 0) deps.onRuns(result.made)
+    if (result.lanes.length > 0) deps.signals.lanesReady(result.lanes)
+    if (result.made.length > 0) deps.signals.runsChanged(result.made)
   }
 
   /** A follow-up that the store refuses must not block the others or be tried for ever. */

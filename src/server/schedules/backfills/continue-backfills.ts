@@ -17,6 +17,7 @@ import type {
   ScheduleStore,
 } from '../../../store/port.ts'
 import type { CatalogCache } from '../../catalog/catalog-cache.ts'
+import type { NodeSignals } from '../../signals/signals.ts'
 import type { LoopStep } from '../../loops/run-loop.ts'
 import type { RuleCache } from '../rule-cache.ts'
 import type { DraftRuns } from '../../runs/draft-runs.ts'
@@ -40,9 +41,7 @@ export interface BackfillDeps {
   node(): number
   storeNow(): number
   mayFire(): boolean
-  /** These lanes have work. */
-  onReady(lanes: readonly number[]): void
-  onRuns(runIds: readonly number[]): void
+  readonly signals: Pick<NodeSignals, 'lanesReady' | 'runsChanged'>
 }
 
 /**
@@ -60,8 +59,8 @@ export function continueBackfills(deps: BackfillDeps): LoopStep {
     if (isSame) return
     const done = await store.advanceBackfill(move)
     if (!done || move.runs.length === 0) return
-    deps.onReady(done.lanes)
-    deps.onRuns(move.runs.map(({ run }) => run.id))
+    deps.signals.lanesReady(done.lanes)
+    deps.signals.runsChanged(move.runs.map(({ run }) => run.id))
   }
 
   return async () => {
