@@ -1,5 +1,6 @@
 import { LIMITS } from '../../../core/limits.ts'
 import { projectOf } from '../http/access.ts'
+import type { CompatApi } from '../../compat/compat-api.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requestedByOf, readCountParameter } from '../http/request.ts'
 import { projectsOf, userOf } from './access.ts'
@@ -32,17 +33,12 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
         title: name,
         work: { run: command },
         workField: 'command',
-        when: whenOf(schedule),
+        when: whenOf(schedule, compat),
       })
       const created = await compat.jobs.find(id, by.project)
       return reply.code(201).send(await compat.showing.job(created))
     },
   })
-
-  const whenOf = (schedule: string | null | undefined): JobTiming => {
-    if (!schedule?.trim()) return { once: { at: undefined } }
-    return readCompatRecurrence(schedule, 'schedule', { zone: compat.zone, now: compat.storeNow() })
-  }
 
   api.route({
     method: 'GET',
@@ -59,7 +55,7 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
     schema: { summary: 'List jobs, newest first', querystring: CompatPagingSchema },
     handler: async (request) => {
       const { jobs, showing } = compat
-      const page = pageOf(request.query)
+      const page = pageOf(request.query, compat)
       const user = userOf(request)
       if (user === undefined) {
         return Promise.all((await jobs.list(projectOf(request), page)).map(showing.job))
@@ -68,14 +64,6 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
       return Promise.all(owned.map((job) => showing.submitted(job, IN_LIST)))
     },
   })
-
-  /** `before` is the id of the last job of the previous page, in any form in which it was shown. */
-  const pageOf = ({ limit, before }: { limit?: string; before?: string }) => ({
-    limit: readCountParameter(limit, 'limit', LIMITS.pageSize) ?? DEFAULT_PAGE,
-    before: before === undefined ? Number.MAX_SAFE_INTEGER : numberOf(before),
-  })
-
-  const numberOf = (text: string): number => compat.jobUuids.read(text) ?? readNumber(text)
 
   api.route({
     method: 'GET',
@@ -96,4 +84,20 @@ export function compatJobRoutes(api: Api, { compat }: Pick<ApiOptions, 'compat'>
       return compat.showing.jobWithLastRun(job)
     },
   })
+}
+
+function whenOf(schedule: string | null | undefined, { zone, storeNow }: CompatApi): JobTiming {
+  if (!schedule?.trim()) return { once: { at: undefined } }
+  return readCompatRecurrence(schedule, 'schedule', { zone, now: storeNow() })
+}
+
+/** `before` is the id of the last job of the previous page, in any form in which it was shown. */
+function pageOf({ limit, before }: { limit?: string; before?: string }, { jobUuids }: CompatApi) {
+  return {
+    limit: readCountParameter(limit, 'limit', LIMITS.pageSize) ?? DEFAULT_PAGE,
+    before:
+      before === undefined
+        ? Number.MAX_SAFE_INTEGER
+        : (jobUuids.read(before) ?? readNumber(before)),
+  }
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { LIMITS } from '../../../core/limits.ts'
 import { formatTime } from '../../../core/wire/runs.ts'
 import { requestOriginOf } from '../http/origin.ts'
+import type { CompatApi } from '../../compat/compat-api.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { readWait } from '../http/request.ts'
 import { MAX_POLL_WAIT_MS } from '../routes/worker-schemas.ts'
@@ -19,31 +20,19 @@ import {
 import type { RunStatus } from '../../compat/statuses.ts'
 import type { WireCompatWorker, EmptyAnswer } from '../../compat/wire.ts'
 
+const config = { permission: 'work' } as const
+const takes = ['Punctual-Project'] as const
+
+type CompatWorkerOptions = Pick<ApiOptions, 'compat' | 'compatEmpty' | 'identify' | 'isOpen'>
+
 /** For workers that need only curl: register, ask for the next job, report its result. */
-export function compatWorkerRoutes(
-  api: Api,
-  {
-    compat,
-    compatEmpty = '204',
-    ...access
-  }: Pick<ApiOptions, 'compat' | 'compatEmpty' | 'identify' | 'isOpen'>,
-): void {
+export function compatWorkerRoutes(api: Api, options: CompatWorkerOptions): void {
+  registrationRoutes(api, options)
+  jobRoutes(api, options)
+}
+
+function registrationRoutes(api: Api, { compat, ...access }: CompatWorkerOptions): void {
   const { sessions } = compat
-  const config = { permission: 'work' } as const
-  const takes = ['Punctual-Project'] as const
-
-  /** A worker that may see all projects serves all of them, unless it names one. */
-  const workerOf = (request: FastifyRequest, id: string): CompatWorker => ({
-    id,
-    origin: requestOriginOf(request, access, compatPrincipalOf),
-    isEverywhere: projectsOf(request) === null,
-  })
-
-  const shown = (worker_id: string): WireCompatWorker => ({
-    worker_id,
-    last_seen: formatTime(compat.storeNow(), 'last_seen'),
-    status: 'active',
-  })
 
   api.route({
     method: 'POST',
@@ -59,8 +48,8 @@ export function compatWorkerRoutes(
     schema: { summary: 'Register a compatibility worker', body: CompatWorkerNameSchema },
     handler: async (request) => {
       const { worker_id: id } = request.body
-      await sessions.register(workerOf(request, id))
-      return shown(id)
+      await sessions.register(workerOf(request, id, access))
+      return shown(id, compat)
     },
   })
 
@@ -78,10 +67,17 @@ export function compatWorkerRoutes(
     schema: { summary: 'Send a heartbeat of a compatibility worker', body: CompatWorkerNameSchema },
     handler: async (request) => {
       const { worker_id: id } = request.body
-      await sessions.heartbeat(workerOf(request, id))
-      return shown(id)
+      await sessions.heartbeat(workerOf(request, id, access))
+      return shown(id, compat)
     },
   })
+}
+
+function jobRoutes(
+  api: Api,
+  { compat, compatEmpty = '204', ...access }: CompatWorkerOptions,
+): void {
+  const { sessions } = compat
 
   api.route({
     method: 'GET',
@@ -101,7 +97,7 @@ export function compatWorkerRoutes(
     },
     handler: async (request, reply) => {
       const waitMs = readWait(request.query.wait, MAX_POLL_WAIT_MS) ?? 0
-      const worker = workerOf(request, request.params.id)
+      const worker = workerOf(request, request.params.id, access)
       const session = await sessions.heartbeat(worker)
       const lease = await sessions.take(session, waitMs, worker.origin)
       const task = lease && (await compat.taskOf(session, lease))
@@ -131,7 +127,7 @@ export function compatWorkerRoutes(
     },
     handler: async (request) => {
       const { worker_id, logs, status, exit_code: exitCode } = request.body
-      const worker = workerOf(request, worker_id)
+      const worker = workerOf(request, worker_id, access)
       const id = readNumber(request.params.id)
       const session = await sessions.heartbeat(worker)
       const isKnown = () => compat.jobs.has(id, worker.isEverywhere ? null : worker.origin.project)
@@ -147,4 +143,25 @@ const WORDS: Readonly<Record<string, RunStatus>> = {
   succeeded: 'success',
   failure: 'failure',
   failed: 'failure',
+}
+
+/** A worker that may see all projects serves all of them, unless it names one. */
+function workerOf(
+  request: FastifyRequest,
+  id: string,
+  access: Pick<ApiOptions, 'identify' | 'isOpen'>,
+): CompatWorker {
+  return {
+    id,
+    origin: requestOriginOf(request, access, compatPrincipalOf),
+    isEverywhere: projectsOf(request) === null,
+  }
+}
+
+function shown(worker_id: string, { storeNow }: Pick<CompatApi, 'storeNow'>): WireCompatWorker {
+  return {
+    worker_id,
+    last_seen: formatTime(storeNow(), 'last_seen'),
+    status: 'active',
+  }
 }

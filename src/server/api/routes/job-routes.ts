@@ -26,9 +26,17 @@ export const PauseSchema = fields({ reason: Type.Optional(boundedText(LIMITS.rea
 
 export function jobRoutes(
   api: Api,
-  { admin, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
-) {
-  const { jobs } = admin
+  options: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
+): void {
+  readRoutes(api, options)
+  definitionRoutes(api, options)
+  controlRoutes(api, options)
+}
+
+function readRoutes(
+  api: Api,
+  { admin: { jobs }, clock }: Pick<ApiOptions, 'admin' | 'clock'>,
+): void {
   const params = NamePathSchema
 
   api.route({
@@ -55,6 +63,29 @@ export function jobRoutes(
       return reply.header('etag', `"${job.version}"`).send(await writeLarge(job, reply, clock))
     },
   })
+
+  api.route({
+    method: 'GET',
+    url: '/v1/jobs/:name/versions',
+    config: {
+      list: true,
+      permission: 'read',
+      reference: { answers: { 200: 'JobVersionPage' }, problems: ['job_not_found'] },
+    },
+    schema: { summary: 'List the versions of a job', params, querystring: PagingSchema },
+    handler: async (request, reply) => {
+      const { name } = request.params
+      const page = await jobs.versions(projectOf(request), name, readPaging(request.query))
+      return writeLarge(page, reply, clock)
+    },
+  })
+}
+
+function definitionRoutes(
+  api: Api,
+  { admin: { jobs }, clock }: Pick<ApiOptions, 'admin' | 'clock'>,
+): void {
+  const params = NamePathSchema
 
   api.route({
     method: 'PUT',
@@ -120,22 +151,13 @@ export function jobRoutes(
       return reply.code(204).send()
     },
   })
+}
 
-  api.route({
-    method: 'GET',
-    url: '/v1/jobs/:name/versions',
-    config: {
-      list: true,
-      permission: 'read',
-      reference: { answers: { 200: 'JobVersionPage' }, problems: ['job_not_found'] },
-    },
-    schema: { summary: 'List the versions of a job', params, querystring: PagingSchema },
-    handler: async (request, reply) => {
-      const { name } = request.params
-      const page = await jobs.versions(projectOf(request), name, readPaging(request.query))
-      return writeLarge(page, reply, clock)
-    },
-  })
+function controlRoutes(
+  api: Api,
+  { admin: { jobs }, clientFor }: Pick<ApiOptions, 'admin' | 'clientFor'>,
+): void {
+  const params = NamePathSchema
 
   api.route({
     method: 'POST',

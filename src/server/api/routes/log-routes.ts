@@ -4,6 +4,7 @@ import { LIMITS } from '../../../core/limits.ts'
 import type { FollowedOutput, FollowedChunk } from '../../logs/live-log.ts'
 import { STREAMS } from '../../logs/log-lines.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { TOKEN_REFUSED } from '../http/token-watch.ts'
 import { fields, oneOf, boundedText } from '../../../core/schema/fields.ts'
@@ -47,10 +48,15 @@ const MOST = 2 ** 31 - 1
 /** Lines of one attempt: sixteen gigabytes may consist of newlines. */
 const MAX_LINES = 2 ** 40
 
-type LogRouteOptions = Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>
+export function logRoutes(
+  api: Api,
+  options: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
+): void {
+  readRoutes(api, options.admin)
+  followRoute(api, options)
+}
 
-export function logRoutes(api: Api, options: LogRouteOptions): void {
-  const { runs } = options.admin
+function readRoutes(api: Api, { runs }: Administration): void {
   const params = IdPathSchema
 
   api.route({
@@ -118,12 +124,12 @@ export function logRoutes(api: Api, options: LogRouteOptions): void {
         .send(Readable.from(bytes))
     },
   })
-
-  followRoute(api, options)
 }
 
-function followRoute(api: Api, { admin, clientFor, clock }: LogRouteOptions): void {
-  const { runs } = admin
+function followRoute(
+  api: Api,
+  { admin: { runs }, clientFor, clock }: Pick<ApiOptions, 'admin' | 'clientFor' | 'clock'>,
+): void {
   const params = IdPathSchema
 
   api.route({

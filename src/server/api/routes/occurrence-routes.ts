@@ -3,6 +3,7 @@ import { LIMITS } from '../../../core/limits.ts'
 import { SCHEDULE_STATES } from '../../../core/schedule/definition/schedule-views.ts'
 import { parseTime } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields, name, oneOf, time } from '../../../core/schema/fields.ts'
 import { checkInputAtOnce } from '../http/input-check.ts'
@@ -28,9 +29,12 @@ const DEFAULT_TIMES = 5
 
 /** Past and future times of schedules, and what became of them. */
 export function occurrenceRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
-  const { scheduleReading: reading } = admin
-  const params = SchedulePathSchema
+  projectRoutes(api, admin.scheduleReading)
+  historyRoutes(api, admin.scheduleReading)
+}
 
+/** Schedules and times of the whole project. */
+function projectRoutes(api: Api, reading: Administration['scheduleReading']): void {
   api.route({
     method: 'GET',
     url: '/v1/schedules',
@@ -82,6 +86,11 @@ export function occurrenceRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>)
     },
     handler: (request) => reading.away(projectOf(request), readTime(request.query.since, 'since')),
   })
+}
+
+/** The times of one schedule. */
+function historyRoutes(api: Api, reading: Administration['scheduleReading']): void {
+  const params = SchedulePathSchema
 
   api.route({
     method: 'GET',

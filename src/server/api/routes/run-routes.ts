@@ -50,6 +50,14 @@ const ShowParameters = fields({
 
 export function runRoutes(
   api: Api,
+  options: Pick<ApiOptions, 'clientFor' | 'admin' | 'clock'>,
+): void {
+  readRoutes(api, options)
+  controlRoutes(api, options)
+}
+
+function readRoutes(
+  api: Api,
   { clientFor, admin, clock }: Pick<ApiOptions, 'clientFor' | 'admin' | 'clock'>,
 ): void {
   const params = IdPathSchema
@@ -117,6 +125,13 @@ export function runRoutes(
     schema: { summary: 'Explain the state of a run', params },
     handler: (request) => admin.runs.why(projectOf(request), readRunId(request.params.id)),
   })
+}
+
+function controlRoutes(
+  api: Api,
+  { clientFor, clock }: Pick<ApiOptions, 'clientFor' | 'clock'>,
+): void {
+  const params = IdPathSchema
 
   api.route({
     method: 'POST',

@@ -3,6 +3,7 @@ import { PunctualError } from '../../../core/errors.ts'
 import { scheduleError } from '../../../core/schedule/rule/rule-error.ts'
 import { parseTime } from '../../../core/wire/runs.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
@@ -16,8 +17,16 @@ export const SCHEDULE_URL = '/v1/jobs/:name/schedules/:schedule'
 const problems = ['schedule_not_found'] as const
 
 /** One schedule of a job: create, change, pause, delete. */
-export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>) {
-  const { schedules, scheduleDefining: defining, scheduleReading: reading } = admin
+export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
+  definitionRoutes(api, admin)
+  pauseRoutes(api, admin)
+  runNowRoutes(api, admin)
+}
+
+function definitionRoutes(
+  api: Api,
+  { schedules, scheduleDefining: defining, scheduleReading: reading }: Administration,
+): void {
   const params = SchedulePathSchema
 
   api.route({
@@ -81,6 +90,10 @@ export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>) {
       return reply.code(204).send()
     },
   })
+}
+
+function pauseRoutes(api: Api, { schedules, scheduleReading: reading, now }: Administration): void {
+  const params = SchedulePathSchema
 
   api.route({
     method: 'POST',
@@ -97,7 +110,7 @@ export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>) {
       const by = requestedByOf(request)
       const { name: job, schedule } = request.params
       const { until, reason = null } = request.body
-      const pause = { until: readEnd(until, admin.now()), reason }
+      const pause = { until: readEnd(until, now()), reason }
       await schedules.pause(by, job, schedule, pause)
       return reading.get(by.project, job, schedule)
     },
@@ -138,6 +151,10 @@ export function scheduleRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>) {
       return reading.get(by.project, job, schedule)
     },
   })
+}
+
+function runNowRoutes(api: Api, { schedules }: Administration): void {
+  const params = SchedulePathSchema
 
   api.route({
     method: 'POST',

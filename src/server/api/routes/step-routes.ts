@@ -3,6 +3,7 @@ import type { Json } from '../../../core/expression/expression.ts'
 import { SHOWN_STEP_STATES } from '../../../core/wire/workflow-view.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields, name, oneOf, boundedText, wholeNumber } from '../../../core/schema/fields.ts'
 import { checkInputAtOnce } from '../http/input-check.ts'
@@ -32,17 +33,23 @@ const ListParameters = fields({
 })
 const STEP_URL = '/v1/runs/:id/steps/:step'
 
+const readAccess = { permission: 'read' } as const
+const deciding = { permission: 'operate', bodyIsOptional: true } as const
+const unknown = ['run_not_found', 'step_not_found'] as const
+const decided = {
+  answers: { 200: 'Step' },
+  problems: [...unknown, 'step_not_waiting', 'run_is_final'],
+} as const
+
 /** Workflow steps: reading them, and decisions of users about them. */
 export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
-  const { steps } = admin
+  readRoutes(api, admin.steps)
+  decisionRoutes(api, admin.steps)
+  jobStepRoutes(api, admin.steps)
+}
+
+function readRoutes(api: Api, steps: Administration['steps']): void {
   const params = StepPath
-  const readAccess = { permission: 'read' } as const
-  const deciding = { permission: 'operate', bodyIsOptional: true } as const
-  const unknown = ['run_not_found', 'step_not_found'] as const
-  const decided = {
-    answers: { 200: 'Step' },
-    problems: [...unknown, 'step_not_waiting', 'run_is_final'],
-  } as const
 
   api.route({
     method: 'GET',
@@ -89,6 +96,10 @@ export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void
       return steps.items(projectOf(request), readRunId(id), step, readPaging(request.query))
     },
   })
+}
+
+function decisionRoutes(api: Api, steps: Administration['steps']): void {
+  const params = StepPath
 
   api.route({
     method: 'POST',
@@ -132,7 +143,9 @@ export function stepRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void
       )
     },
   })
+}
 
+function jobStepRoutes(api: Api, steps: Administration['steps']): void {
   api.route({
     method: 'GET',
     url: '/v1/jobs/:name/steps',

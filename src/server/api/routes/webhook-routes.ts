@@ -4,6 +4,7 @@ import { PunctualError } from '../../../core/errors.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { WEBHOOK_EVENTS } from '../../../core/webhook/webhook.ts'
 import { projectOf } from '../http/access.ts'
+import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import {
@@ -40,9 +41,12 @@ const DeliveryPath = fields({ name: name(), id: Type.String() })
 
 /** The URL of a webhook is often a secret, so only administrators see it. */
 export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): void {
-  const { webhooks } = admin
-  const params = NamePathSchema
+  collectionRoutes(api, admin.webhooks)
+  definitionRoutes(api, admin.webhooks)
+  deliveryRoutes(api, admin.webhooks)
+}
 
+function collectionRoutes(api: Api, webhooks: Administration['webhooks']): void {
   api.route({
     method: 'GET',
     url: '/v1/webhooks',
@@ -68,6 +72,10 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
       return reply.code(201).send(webhook)
     },
   })
+}
+
+function definitionRoutes(api: Api, webhooks: Administration['webhooks']): void {
+  const params = NamePathSchema
 
   api.route({
     method: 'GET',
@@ -135,6 +143,10 @@ export function webhookRoutes(api: Api, { admin }: Pick<ApiOptions, 'admin'>): v
       return webhooks.rotate(requestedByOf(request), request.params.name, options)
     },
   })
+}
+
+function deliveryRoutes(api: Api, webhooks: Administration['webhooks']): void {
+  const params = NamePathSchema
 
   api.route({
     method: 'POST',

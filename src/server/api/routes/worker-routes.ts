@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { PunctualError } from '../../../core/errors.ts'
 import { requirePublicId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import type { FinishedAttempt, SessionKey } from '../../../core/wire/protocol.ts'
+import type { FinishedAttempt, SessionKey, WorkerClient } from '../../../core/wire/protocol.ts'
 import { readExchange, writeExchangeAnswer, writeWelcome } from '../../../core/wire/worker.ts'
 import { requestOriginOf } from '../http/origin.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
@@ -21,15 +21,26 @@ import {
 
 const SessionPath = fields({ session: Type.String() })
 
+const config = { permission: 'work' } as const
+const takes = ['Punctual-Session-Secret'] as const
+const params = SessionPath
+
+/** The worker protocol as the caller of this request may use it. */
+type WorkingOf = (request: FastifyRequest) => WorkerClient
+
 export function workerRoutes(
   api: Api,
   { workingFor, ...access }: Pick<ApiOptions, 'workingFor' | 'identify' | 'isOpen'>,
 ): void {
-  const workingOf = (request: FastifyRequest) => workingFor(requestOriginOf(request, access))
-  const config = { permission: 'work' } as const
-  const takes = ['Punctual-Session-Secret'] as const
-  const params = SessionPath
+  const workingOf: WorkingOf = (request) => workingFor(requestOriginOf(request, access))
+  registerRoute(api, workingOf)
+  exchangeRoute(api, workingOf)
+  heartbeatRoute(api, workingOf)
+  outputRoute(api, workingOf)
+  leaveRoute(api, workingOf)
+}
 
+function registerRoute(api: Api, workingOf: WorkingOf): void {
   api.route({
     method: 'POST',
     url: '/v1/workers',
@@ -54,7 +65,9 @@ export function workerRoutes(
       return reply.code(201).send(writeWelcome(welcome))
     },
   })
+}
 
+function exchangeRoute(api: Api, workingOf: WorkingOf): void {
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/exchange',
@@ -90,7 +103,9 @@ export function workerRoutes(
       }
     },
   })
+}
 
+function heartbeatRoute(api: Api, workingOf: WorkingOf): void {
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/heartbeat',
@@ -108,7 +123,9 @@ export function workerRoutes(
       return workingOf(request).heartbeat(session, request.body)
     },
   })
+}
 
+function outputRoute(api: Api, workingOf: WorkingOf): void {
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/logs',
@@ -131,7 +148,9 @@ export function workerRoutes(
       return workingOf(request).log(session, request.body)
     },
   })
+}
 
+function leaveRoute(api: Api, workingOf: WorkingOf): void {
   api.route({
     method: 'POST',
     url: '/v1/workers/:session/leave',
