@@ -35,7 +35,12 @@ export interface Metrics extends BlobMetrics {
 }
 
 const CLOCK_EVENTS: readonly ClockEvent['kind'][] = [
-  ...(['held', 'accepted', 'returned', 'ignored', 'suspended', 'proven'] as const),
+  'held',
+  'accepted',
+  'returned',
+  'ignored',
+  'suspended',
+  'proven',
 ]
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200]
 
@@ -96,15 +101,30 @@ export function createMetrics(sources: MetricSources): Metrics {
 type Library = Pick<typeof prom, 'Counter' | 'Gauge' | 'Histogram' | 'Registry'>
 
 function countWith(library: Library, sources: MetricSources): Metrics {
-  const { Counter, Gauge, Histogram, Registry } = library
-  const registry = new Registry()
+  const registry = new library.Registry()
   const registers = [registry]
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Requests answered.',
-    registers,
-    labelNames: ['method', 'route', 'status'],
-  })
+  const counts = {
+    ...attemptMetrics(library, registers),
+    ...tickMetrics(library, registers),
+    ...scheduleMetrics(library, registers),
+    ...nodeMetrics(library, registers),
+    ...blobMetrics(library, registry),
+  }
+  addGauges(registry, library, sources)
+  addStoreGauges(registry, library, sources)
+  return {
+    ...counts,
+    setListFigures: (figures) => addListMetrics(registry, library, figures),
+    page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+type Registers = prom.Registry[]
+
+function attemptMetrics(
+  { Counter, Histogram }: Library,
+  registers: Registers,
+): Pick<Metrics, 'onEnd' | 'onGrant'> {
   const executed = new Counter({
     name: 'jobs_executed_total',
     help: 'Attempts that ended.',
@@ -123,20 +143,35 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     registers,
     buckets: SECONDS,
   })
-  const scheduleLag = new Histogram({
-    name: 'punctual_schedule_lag_seconds',
-    help: 'From due to ready.',
-    registers,
-    buckets: SECONDS.slice(0, 10),
-  })
-  const submitted = new Counter({
-    name: 'punctual_runs_submitted_total',
-    help: 'Runs stored.',
-    registers,
-  })
   const lost = new Counter({
     name: 'punctual_leases_lost_total',
     help: 'Attempts lost with their worker.',
+    registers,
+  })
+  const success = executed.labels('success')
+  const failure = executed.labels('failed')
+  // A rate needs a first value, so counters start at zero.
+  success.inc(0)
+  failure.inc(0)
+  return {
+    onEnd({ startedAt }, { to, cause }, now) {
+      if (cause === 'lost') lost.inc()
+      if (to === 'given_back') return
+      ;(to === 'succeeded' ? success : failure).inc()
+      duration.observe(Math.max(0, now - startedAt) / 1_000)
+    },
+    onGrant: ({ dueAt, createdAt, startedAt }) =>
+      wait.observe(Math.max(0, startedAt - (dueAt ?? createdAt)) / 1_000),
+  }
+}
+
+function tickMetrics(
+  { Counter, Histogram }: Library,
+  registers: Registers,
+): Pick<Metrics, 'onTick'> {
+  const submitted = new Counter({
+    name: 'punctual_runs_submitted_total',
+    help: 'Runs stored.',
     registers,
   })
   const tickSeconds = new Histogram({
@@ -151,16 +186,25 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     registers,
     buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000],
   })
-  const loopLag = new Gauge({
-    name: 'punctual_loop_lag_seconds',
-    help: 'Delay of timers of this node.',
+  return {
+    onTick(batch, result, tookMs) {
+      submitted.inc(batch.submits.length)
+      tickSeconds.observe(tookMs / 1_000)
+      const claimed = result.claims.reduce((sum, leases) => sum + leases.length, 0)
+      tickItems.observe(batch.submits.length + batch.ends.length + claimed)
+    },
+  }
+}
+
+function scheduleMetrics(
+  { Counter, Histogram }: Library,
+  registers: Registers,
+): Pick<Metrics, 'onScheduleLag' | 'onOccurrences' | 'onViolations'> {
+  const scheduleLag = new Histogram({
+    name: 'punctual_schedule_lag_seconds',
+    help: 'From due to ready.',
     registers,
-  })
-  const deliveries = new Counter({
-    name: 'punctual_webhook_deliveries_total',
-    help: 'Delivery attempts of webhooks.',
-    registers,
-    labelNames: ['outcome'],
+    buckets: SECONDS.slice(0, 10),
   })
   const occurrences = new Counter({
     name: 'punctual_occurrences_total',
@@ -174,58 +218,65 @@ function countWith(library: Library, sources: MetricSources): Metrics {
     registers,
     labelNames: ['kind'],
   })
-  const clockEvents = new Counter({
-    name: 'punctual_clock_events_total',
-    help: 'Events of the store’s wall clock.',
-    registers,
-    labelNames: ['event'],
-  })
-  const success = executed.labels('success')
-  const failure = executed.labels('failed')
-  // A rate needs a first value, so counters start at zero.
-  success.inc(0)
-  failure.inc(0)
-  for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
   for (const outcome of OCCURRENCE_OUTCOMES) occurrences.inc({ outcome }, 0)
-  for (const event of CLOCK_EVENTS) clockEvents.inc({ event }, 0)
   for (const kind of VIOLATION_KINDS) violations.inc({ kind }, 0)
-  addGauges(registry, library, sources)
-  addStoreGauges(registry, library, sources)
-
   return {
-    ...blobMetrics(library, registry),
-    onTick(batch, result, tookMs) {
-      submitted.inc(batch.submits.length)
-      tickSeconds.observe(tookMs / 1_000)
-      const claimed = result.claims.reduce((sum, leases) => sum + leases.length, 0)
-      tickItems.observe(batch.submits.length + batch.ends.length + claimed)
-    },
-    onEnd({ startedAt }, { to, cause }, now) {
-      if (cause === 'lost') lost.inc()
-      if (to === 'given_back') return
-      ;(to === 'succeeded' ? success : failure).inc()
-      duration.observe(Math.max(0, now - startedAt) / 1_000)
-    },
-    onGrant: ({ dueAt, createdAt, startedAt }) =>
-      wait.observe(Math.max(0, startedAt - (dueAt ?? createdAt)) / 1_000),
-    onRequest: (method, route, status) => requests.inc({ method, route, status }),
-    onLoopLag: (ms) => loopLag.set(ms / 1_000),
     onScheduleLag: (ms) => scheduleLag.observe(ms / 1_000),
-    onDelivery: (outcome) => deliveries.inc({ outcome }),
     onOccurrences(outcomes) {
       for (const outcome of outcomes) occurrences.inc({ outcome })
     },
     onViolations(found) {
       for (const { kind } of found) violations.inc({ kind })
     },
+  }
+}
+
+function nodeMetrics(
+  { Counter, Gauge }: Library,
+  registers: Registers,
+): Pick<Metrics, 'onRequest' | 'onLoopLag' | 'onDelivery' | 'onClock'> {
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests answered.',
+    registers,
+    labelNames: ['method', 'route', 'status'],
+  })
+  const loopLag = new Gauge({
+    name: 'punctual_loop_lag_seconds',
+    help: 'Delay of timers of this node.',
+    registers,
+  })
+  const deliveries = new Counter({
+    name: 'punctual_webhook_deliveries_total',
+    help: 'Delivery attempts of webhooks.',
+    registers,
+    labelNames: ['outcome'],
+  })
+  const clockEvents = new Counter({
+    name: 'punctual_clock_events_total',
+    help: 'Events of the store’s wall clock.',
+    registers,
+    labelNames: ['event'],
+  })
+  for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0)
+  for (const event of CLOCK_EVENTS) clockEvents.inc({ event }, 0)
+  return {
+    onRequest: (method, route, status) => requests.inc({ method, route, status }),
+    onLoopLag: (ms) => loopLag.set(ms / 1_000),
+    onDelivery: (outcome) => deliveries.inc({ outcome }),
     onClock: ({ kind }) => clockEvents.inc({ event: kind }),
-    setListFigures: (figures) => addListMetrics(registry, library, figures),
-    page: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }
 
 /** Gauges, read on request. */
-function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
+function addGauges(registry: prom.Registry, library: Library, gauges: MetricSources): void {
+  addRunGauges(registry, library, gauges)
+  addWorkerGauges(registry, library, gauges)
+  addClockGauges(registry, library, gauges)
+  addProcessGauges(registry, library, gauges)
+}
+
+function addRunGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
   registry.registerMetric(
     new Gauge({
       registers: [],
@@ -251,6 +302,9 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
       },
     }),
   )
+}
+
+function addWorkerGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
   registry.registerMetric(
     new Gauge({
       registers: [],
@@ -277,6 +331,9 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
       },
     }),
   )
+}
+
+function addClockGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSources): void {
   const clockGauge = (name: string, help: string, value: () => number) =>
     registry.registerMetric(
       new Gauge({
@@ -292,15 +349,20 @@ function addGauges(registry: prom.Registry, { Gauge }: Library, gauges: MetricSo
     Number(gauges.clock().isHeld),
   )
   clockGauge(
-    ...([
-      'punctual_clock_off_seconds',
-      'How far the wall clock is from the trusted time.',
-    ] as const),
+    'punctual_clock_off_seconds',
+    'How far the wall clock is from the trusted time.',
     () => gauges.clock().offMs / 1_000,
   )
   clockGauge('punctual_clock_deletion_held', 'Deletion by age waits for the clock.', () =>
     Number(!gauges.clock().mayDelete),
   )
+}
+
+function addProcessGauges(
+  registry: prom.Registry,
+  { Gauge }: Library,
+  gauges: MetricSources,
+): void {
   registry.registerMetric(
     new Gauge({
       registers: [],

@@ -158,7 +158,10 @@ function controlRoutes(
         ...SUBMIT_DOCS,
         problems: [
           ...SUBMIT_DOCS.problems,
-          ...(['run_not_found', 'run_not_final', 'step_not_found', 'blob_unreadable'] as const),
+          'run_not_found',
+          'run_not_final',
+          'step_not_found',
+          'blob_unreadable',
         ],
       },
       bodyIsOptional: true,

@@ -65,9 +65,7 @@ const contextFields = {
   umask: textShape('Octal digits.'),
   run_as: textShape('The user it runs as.'),
 }
-const MAY_BE_ABSENT = [
-  ...(['cwd', 'env', 'stdin', 'umask', 'kill_grace_ms', 'limits', 'run_as'] as const),
-] as const
+const MAY_BE_ABSENT = ['cwd', 'env', 'stdin', 'umask', 'kill_grace_ms', 'limits', 'run_as'] as const
 
 const attempts = {
   cause: nullableShape(enumShape(CAUSES, 'Why the attempt failed; null if it did not.')),
@@ -237,8 +235,17 @@ export const RUN_SHAPES = {
           ...started,
         },
         [
-          ...(['command', 'entrypoint', 'mounts', 'workdir', 'user', 'network', 'pull'] as const),
-          ...(['env', 'stdin', 'kill_grace_ms', 'limits'] as const),
+          'command',
+          'entrypoint',
+          'mounts',
+          'workdir',
+          'user',
+          'network',
+          'pull',
+          'env',
+          'stdin',
+          'kill_grace_ms',
+          'limits',
         ],
       ),
     ],
