@@ -52,7 +52,7 @@ const LATER = -5
 const SHOWN = 100
 const TIMES_AT_ONCE = 500
 
-export function createBackfillAdmin(deps: {
+export interface BackfillAdminDeps {
   readonly store: PastStore & BackfillStore & Pick<ScheduleStore, 'findSchedules'>
   readonly catalog: CatalogCache
   readonly schedules: Pick<ScheduleAdmin, 'find'>
@@ -60,87 +60,10 @@ export function createBackfillAdmin(deps: {
   mintId(): number
   storeNow(): number
   onStart(): void
-}): BackfillAdmin {
-  const { store, catalog, schedules, rules, storeNow } = deps
+}
 
-  /** The request, and all times it covers. */
-  const read = (record: ScheduleRecord, asked: BackfillRequest) => {
-    const parsed = rules(record.spec)
-    if (!parsed.ok) throw scheduleError(parsed.field, parsed.error)
-    if (parsed.times.afterFinish !== null) {
-      throw scheduleError(
-        'from',
-        'its times depend on when runs ended: there are none to go back to',
-      )
-    }
-    const wanted = {
-      from: parseTime(asked.from, 'from'),
-      until: asked.until === undefined ? undefined : parseTime(asked.until, 'until'),
-    }
-    const range = checkRange(wanted, { now: storeNow(), openFrom: record.next.nominalAt })
-    if ('field' in range) throw scheduleError(range.field, range.message, range.hint)
-    const { from, until } = range
-    const times = timesWithin(parsed.times, from, until, LIMITS.backfillTimes)
-    if (times === null) {
-      const message = `there are more than ${LIMITS.backfillTimes} times in it`
-      throw scheduleError('from', message, 'Take a shorter range, and then the next.')
-    }
-    const { order = 'forward', which = 'missing', priority = LATER } = asked
-    const { max_parallel: maxParallel = DEFAULT_MAX_ACTIVE, per_minute: perMinute = null } = asked
-    const spec: BackfillSpec = {
-      schedule: record.spec,
-      from,
-      until,
-      order,
-      which,
-      maxParallel,
-      perMinute,
-      priority,
-    }
-    return { spec, times }
-  }
-
-  const showAsked = (spec: BackfillSpec, times: number, job: string, schedule: string) => ({
-    job,
-    schedule,
-    order: spec.order,
-    which: spec.which,
-    priority: spec.priority,
-    times,
-    from: formatTime(spec.from, 'from'),
-    until: formatTime(spec.until, 'until'),
-    max_parallel: spec.maxParallel,
-    per_minute: spec.perMinute,
-  })
-
-  const show = async (records: readonly BackfillRecord[]): Promise<WireBackfill[]> => {
-    const known = await store.findSchedules([...new Set(records.map((one) => one.scheduleId))])
-    await catalog.learnNames(
-      known.map(({ jobId }) => jobId),
-      [],
-    )
-    const named = new Map(known.map((one) => [one.id, one]))
-    return records.map((record) => {
-      const spec = JSON.parse(record.spec) as BackfillSpec
-      const schedule = named.get(record.scheduleId)
-      const job = schedule ? catalog.jobName(schedule.jobId) : ''
-      const parsed = rules(spec.schedule)
-      const times = parsed.ok
-        ? timesWithin(parsed.times, spec.from, spec.until, LIMITS.backfillTimes)
-        : []
-      return {
-        ...showAsked(spec, times?.length ?? 0, job, schedule?.name ?? ''),
-        id: publicId('bkf', record.id),
-        state: record.state,
-        made: record.made,
-        passed: record.passed,
-        error: record.error,
-        open: record.openRuns.length,
-        created_at: formatTime(record.createdAt, 'created_at'),
-        finished_at: timeOrNull(record.finishedAt),
-      }
-    })
-  }
+export function createBackfillAdmin(deps: BackfillAdminDeps): BackfillAdmin {
+  const { store, catalog, schedules } = deps
 
   const find = async (project: string, text: string): Promise<BackfillRecord> => {
     const id = parsePublicId('bkf', text)
@@ -152,14 +75,14 @@ export function createBackfillAdmin(deps: {
   }
 
   const get = async (project: string, id: string) =>
-    (await show([await find(project, id)]))[0] as WireBackfill
+    (await showBackfills([await find(project, id)], deps))[0] as WireBackfill
 
   return {
     get,
 
     async plan(project, job, name, asked) {
       const record = await schedules.find(project, job, name)
-      const { spec, times } = read(record, asked)
+      const { spec, times } = readRequest(record, asked, deps)
       const wanted: number[] = []
       const ordered = timesAfter(times, spec.order, null)
       for (let start = 0; start < ordered.length; start += TIMES_AT_ONCE) {
@@ -177,7 +100,7 @@ export function createBackfillAdmin(deps: {
 
     async start(by, job, name, asked) {
       const record = await schedules.find(by.project, job, name)
-      const { spec } = read(record, asked)
+      const { spec } = readRequest(record, asked, deps)
       const id = deps.mintId()
       const { projectId, id: scheduleId } = record
       const { schedule: _, ...detail } = spec
@@ -196,7 +119,10 @@ export function createBackfillAdmin(deps: {
       const page = rows.slice(0, size)
       const last = page.at(-1)
       const hasMore = rows.length > size && last !== undefined
-      return { data: await show(page), next_cursor: hasMore ? encodeCursor(last.id) : null }
+      return {
+        data: await showBackfills(page, deps),
+        next_cursor: hasMore ? encodeCursor(last.id) : null,
+      }
     },
 
     async cancel(by, text) {
@@ -206,4 +132,89 @@ export function createBackfillAdmin(deps: {
       return get(by.project, text)
     },
   }
+}
+
+/** The request, and all times it covers. */
+function readRequest(
+  record: ScheduleRecord,
+  asked: BackfillRequest,
+  { rules, storeNow }: BackfillAdminDeps,
+): { spec: BackfillSpec; times: readonly number[] } {
+  const parsed = rules(record.spec)
+  if (!parsed.ok) throw scheduleError(parsed.field, parsed.error)
+  if (parsed.times.afterFinish !== null) {
+    throw scheduleError('from', 'its times depend on when runs ended: there are none to go back to')
+  }
+  const wanted = {
+    from: parseTime(asked.from, 'from'),
+    until: asked.until === undefined ? undefined : parseTime(asked.until, 'until'),
+  }
+  const range = checkRange(wanted, { now: storeNow(), openFrom: record.next.nominalAt })
+  if ('field' in range) throw scheduleError(range.field, range.message, range.hint)
+  const { from, until } = range
+  const times = timesWithin(parsed.times, from, until, LIMITS.backfillTimes)
+  if (times === null) {
+    const message = `there are more than ${LIMITS.backfillTimes} times in it`
+    throw scheduleError('from', message, 'Take a shorter range, and then the next.')
+  }
+  const { order = 'forward', which = 'missing', priority = LATER } = asked
+  const { max_parallel: maxParallel = DEFAULT_MAX_ACTIVE, per_minute: perMinute = null } = asked
+  const spec: BackfillSpec = {
+    schedule: record.spec,
+    from,
+    until,
+    order,
+    which,
+    maxParallel,
+    perMinute,
+    priority,
+  }
+  return { spec, times }
+}
+
+function showAsked(spec: BackfillSpec, times: number, job: string, schedule: string) {
+  return {
+    job,
+    schedule,
+    order: spec.order,
+    which: spec.which,
+    priority: spec.priority,
+    times,
+    from: formatTime(spec.from, 'from'),
+    until: formatTime(spec.until, 'until'),
+    max_parallel: spec.maxParallel,
+    per_minute: spec.perMinute,
+  }
+}
+
+async function showBackfills(
+  records: readonly BackfillRecord[],
+  { store, catalog, rules }: BackfillAdminDeps,
+): Promise<WireBackfill[]> {
+  const known = await store.findSchedules([...new Set(records.map((one) => one.scheduleId))])
+  await catalog.learnNames(
+    known.map(({ jobId }) => jobId),
+    [],
+  )
+  const named = new Map(known.map((one) => [one.id, one]))
+  return records.map((record) => {
+    const spec = JSON.parse(record.spec) as BackfillSpec
+    const schedule = named.get(record.scheduleId)
+    const job = schedule ? catalog.jobName(schedule.jobId) : ''
+    const parsed = rules(spec.schedule)
+    const times = parsed.ok
+      ? timesWithin(parsed.times, spec.from, spec.until, LIMITS.backfillTimes)
+      : []
+    return {
+      ...showAsked(spec, times?.length ?? 0, job, schedule?.name ?? ''),
+      id: publicId('bkf', record.id),
+      state: record.state,
+      made: record.made,
+      passed: record.passed,
+      error: record.error,
+      open: record.openRuns.length,
+      created_at: formatTime(record.createdAt, 'created_at'),
+      finished_at: timeOrNull(record.finishedAt),
+    }
+  })
 }

@@ -46,7 +46,7 @@ export interface ScheduleAdmin {
   ): Promise<readonly OccurrenceRecord[]>
 }
 
-export function createScheduleAdmin(deps: {
+export interface ScheduleAdminDeps {
   readonly store: ScheduleStore
   readonly catalog: CatalogCache
   readonly rules: RuleCache
@@ -55,24 +55,12 @@ export function createScheduleAdmin(deps: {
   storeNow(): number
   onChange(ids: readonly number[]): void
   submit(by: RequestedBy, submission: Submission): Promise<SubmitAnswer>
-}): ScheduleAdmin {
-  const { store, catalog, rules, storeNow, afterFiring } = deps
+}
 
-  const findSchedule = async (
-    project: string,
-    job: string,
-    name: string,
-  ): Promise<ScheduleRecord | null> => {
-    const projectId = await catalog.findProject(project)
-    const jobId = projectId === null ? null : await catalog.findJob(projectId, job)
-    return jobId === null ? null : store.findSchedule({ jobId, name })
-  }
-
-  const find = async (project: string, job: string, name: string): Promise<ScheduleRecord> => {
-    const found = await findSchedule(project, job, name)
-    if (found) return found
-    throw new PunctualError('schedule_not_found', `the job ${job} has no schedule ${name}`)
-  }
+export function createScheduleAdmin(deps: ScheduleAdminDeps): ScheduleAdmin {
+  const { store, afterFiring } = deps
+  const lookup = createScheduleLookup(deps)
+  const { find } = lookup
 
   /**
    * The change is stored; it is answered when earlier firings can no longer surprise the caller.
@@ -89,66 +77,19 @@ export function createScheduleAdmin(deps: {
     return schedule
   }
 
-  const change = (
-    by: RequestedBy,
-    { projectId, id }: ScheduleRecord,
-    action: string,
-    target: string,
-  ) => ({
-    projectId,
-    id,
-    audit: auditEntryFor(by, projectId, action, target),
-  })
-
   return {
     find,
+    list: lookup.list,
 
     async put(by, job, name, input, expect = null) {
       const spec = specOf(input, seedOf(by.project, job, name))
-      const known = await findSchedule(by.project, job, name)
+      const known = await lookup.findOrNull(by.project, job, name)
       const isSame = known?.spec === spec && (expect === null || expect === known.version)
       // Also when it has ended: the user did not ask it to fire again.
       if (isSame) return { isNew: false, schedule: known }
-      const projectId = await catalog.project(by.project)
-      const [jobId] = await catalog.jobs(projectId, [job])
-      const putAfter = (lastNominalAt: number) =>
-        store.putSchedule({
-          id: deps.mintId(),
-          projectId,
-          jobId: jobId as number,
-          name,
-          spec,
-          expect,
-          next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
-          maxSchedules: LIMITS.schedules,
-          audit: auditEntryFor(
-            by,
-            projectId,
-            'schedule.put',
-            `${job}/${name}`,
-            storedFieldsOf(input),
-          ),
-        })
-      let stored = await putAfter(known?.lastNominalAt ?? 0)
-      // It has fired since, and the clock was set back: too rare to be optimized.
-      while (stored.kind === 'overtaken') stored = await putAfter(stored.lastNominalAt)
-      if (stored.kind === 'conflict') {
-        throw new PunctualError('version_conflict', `it is at version ${stored.version}`)
-      }
-      if (stored.kind === 'full') {
-        const message = `the job has ${LIMITS.schedules} schedules already`
-        throw new PunctualError('too_many_schedules', message)
-      }
+      const stored = await storeSchedule(by, { job, name, input, spec, expect, known }, deps)
       const schedule = await changed(by.project, job, name, stored.id)
       return { isNew: stored.kind === 'created', schedule }
-    },
-
-    async list(project, job, page) {
-      const projectId = await catalog.findProject(project)
-      if (projectId === null) return []
-      const jobId = job === null ? null : await catalog.findJob(projectId, job)
-      if (job !== null && jobId === null) return []
-      return store.listSchedules({ projectId, jobId, ...page })
     },
 
     async pause(by, job, name, { until, reason }) {
@@ -188,4 +129,95 @@ export function createScheduleAdmin(deps: {
 
     occurrences: ({ id }, range) => store.occurrences({ scheduleId: id, ...range }),
   }
+}
+
+function createScheduleLookup({ store, catalog }: ScheduleAdminDeps): Pick<
+  ScheduleAdmin,
+  'find' | 'list'
+> & {
+  findOrNull(project: string, job: string, name: string): Promise<ScheduleRecord | null>
+} {
+  const findOrNull = async (
+    project: string,
+    job: string,
+    name: string,
+  ): Promise<ScheduleRecord | null> => {
+    const projectId = await catalog.findProject(project)
+    const jobId = projectId === null ? null : await catalog.findJob(projectId, job)
+    return jobId === null ? null : store.findSchedule({ jobId, name })
+  }
+
+  const find = async (project: string, job: string, name: string): Promise<ScheduleRecord> => {
+    const found = await findOrNull(project, job, name)
+    if (found) return found
+    throw new PunctualError('schedule_not_found', `the job ${job} has no schedule ${name}`)
+  }
+
+  return {
+    find,
+    findOrNull,
+
+    async list(project, job, page) {
+      const projectId = await catalog.findProject(project)
+      if (projectId === null) return []
+      const jobId = job === null ? null : await catalog.findJob(projectId, job)
+      if (job !== null && jobId === null) return []
+      return store.listSchedules({ projectId, jobId, ...page })
+    },
+  }
+}
+
+function change(
+  by: RequestedBy,
+  { projectId, id }: ScheduleRecord,
+  action: string,
+  target: string,
+) {
+  return {
+    projectId,
+    id,
+    audit: auditEntryFor(by, projectId, action, target),
+  }
+}
+
+/** Writes the schedule, or throws if that is refused. */
+async function storeSchedule(
+  by: RequestedBy,
+  wanted: {
+    readonly job: string
+    readonly name: string
+    readonly input: ScheduleInput
+    readonly spec: string
+    readonly expect: number | null
+    readonly known: ScheduleRecord | null
+  },
+  deps: ScheduleAdminDeps,
+) {
+  const { job, name, input, spec, expect, known } = wanted
+  const { store, catalog, rules, storeNow } = deps
+  const projectId = await catalog.project(by.project)
+  const [jobId] = await catalog.jobs(projectId, [job])
+  const putAfter = (lastNominalAt: number) =>
+    store.putSchedule({
+      id: deps.mintId(),
+      projectId,
+      jobId: jobId as number,
+      name,
+      spec,
+      expect,
+      next: nextOf(rules, spec, Math.max(storeNow(), lastNominalAt)),
+      maxSchedules: LIMITS.schedules,
+      audit: auditEntryFor(by, projectId, 'schedule.put', `${job}/${name}`, storedFieldsOf(input)),
+    })
+  let stored = await putAfter(known?.lastNominalAt ?? 0)
+  // It has fired since, and the clock was set back: too rare to be optimized.
+  while (stored.kind === 'overtaken') stored = await putAfter(stored.lastNominalAt)
+  if (stored.kind === 'conflict') {
+    throw new PunctualError('version_conflict', `it is at version ${stored.version}`)
+  }
+  if (stored.kind === 'full') {
+    const message = `the job has ${LIMITS.schedules} schedules already`
+    throw new PunctualError('too_many_schedules', message)
+  }
+  return stored
 }

@@ -59,7 +59,7 @@ export interface RotateOptions {
 
 const KEEP_MS = 24 * 3_600_000
 
-export function createWebhookAdmin(deps: {
+export interface WebhookAdminDeps {
   readonly store: Store
   readonly catalog: CatalogCache
   readonly actors: Actors
@@ -69,33 +69,26 @@ export function createWebhookAdmin(deps: {
   storeNow(): number
   /** A delivery is due now. */
   onDue(): void
-}): WebhookAdmin {
+}
+
+/** Finds a webhook, or throws. */
+type FindWebhook = (project: string, name: string) => Promise<WebhookRecord>
+
+export function createWebhookAdmin(deps: WebhookAdminDeps): WebhookAdmin {
   const { store, catalog, actors, sealer } = deps
 
-  const find = async (project: string, name: string): Promise<WebhookRecord> => {
+  const find: FindWebhook = async (project, name) => {
     const projectId = await catalog.findProject(project)
     const found = projectId === null ? null : await store.findWebhook({ projectId, name })
     if (found) return found
     throw new PunctualError('webhook_not_found', `there is no webhook ${name}`)
   }
-  const findDelivery = async (project: string, name: string, id: string) => {
-    const number = requirePublicId('dlv', id, 'id')
-    const { id: webhookId } = await find(project, name)
-    const found = await store.findDelivery({ id: number, webhookId })
-    if (found) return found
-    throw new PunctualError('delivery_not_found', `the webhook ${name} has no delivery ${id}`)
-  }
   const get = async (project: string, name: string) =>
     showWebhook(await find(project, name), await actors.names())
 
-  const seal = async (by: RequestedBy, projectId: number, name: string, secret: string) => ({
-    sealed: await sealer.seal(by, projectId, name, secret),
-    ending: secretEnding(secret),
-  })
-
   const rotate = async (by: RequestedBy, name: string, secret: string, keepMs: number) => {
     const { projectId, previous } = await find(by.project, name)
-    const kept = await seal(by, projectId, name, secret)
+    const kept = await seal(by, projectId, name, secret, sealer)
     const audit = auditEntryFor(by, projectId, 'webhook.rotate', name, { keep_ms: keepMs })
     const isDone = await store.rotateWebhook({ projectId, name, secret: kept, keepMs, audit })
     const unused = isDone ? previous?.sealed : kept.sealed
@@ -111,7 +104,7 @@ export function createWebhookAdmin(deps: {
       const projectId = await catalog.project(by.project)
       const known = await store.findWebhook({ projectId, name })
       const secret = given ?? mintSecret()
-      const kept = known?.secret ?? (await seal(by, projectId, name, secret))
+      const kept = known?.secret ?? (await seal(by, projectId, name, secret, sealer))
       // The URL is often a secret too, so the audit log has only the host.
       const detail = { host: new URL(url).host, events, jobs, enabled }
       const stored = await store.putWebhook({
@@ -127,13 +120,7 @@ export function createWebhookAdmin(deps: {
         audit: auditEntryFor(by, projectId, 'webhook.put', name, detail),
       })
       if (stored !== 'created' && !known) await sealer.discard(by, projectId, kept.sealed)
-      if (stored === 'exists') {
-        throw new PunctualError('webhook_exists', `there is a webhook ${name} already`)
-      }
-      if (stored === 'full') {
-        const message = `the project has ${LIMITS.webhooks} webhooks already`
-        throw new PunctualError('too_many_webhooks', message)
-      }
+      requireStored(stored, name)
       if (stored === 'created') {
         return { isNew: true, webhook: { ...(await get(by.project, name)), secret } }
       }
@@ -169,6 +156,26 @@ export function createWebhookAdmin(deps: {
       return { ...(await get(by.project, name)), secret }
     },
 
+    ...createDeliveryAdmin(find, deps),
+  }
+}
+
+/** Deliveries of webhooks. */
+function createDeliveryAdmin(
+  find: FindWebhook,
+  deps: WebhookAdminDeps,
+): Pick<WebhookAdmin, 'test' | 'deliveries' | 'delivery' | 'redeliver'> {
+  const { store, catalog } = deps
+
+  const findDelivery = async (project: string, name: string, id: string) => {
+    const number = requirePublicId('dlv', id, 'id')
+    const { id: webhookId } = await find(project, name)
+    const found = await store.findDelivery({ id: number, webhookId })
+    if (found) return found
+    throw new PunctualError('delivery_not_found', `the webhook ${name} has no delivery ${id}`)
+  }
+
+  return {
     async test(by, name) {
       const { id: webhookId } = await find(by.project, name)
       const id = deps.mintId()
@@ -199,6 +206,29 @@ export function createWebhookAdmin(deps: {
       deps.onDue()
       return showDelivery(await findDelivery(by.project, name, id))
     },
+  }
+}
+
+async function seal(
+  by: RequestedBy,
+  projectId: number,
+  name: string,
+  secret: string,
+  sealer: Sealer,
+) {
+  return {
+    sealed: await sealer.seal(by, projectId, name, secret),
+    ending: secretEnding(secret),
+  }
+}
+
+function requireStored(stored: Awaited<ReturnType<Store['putWebhook']>>, name: string): void {
+  if (stored === 'exists') {
+    throw new PunctualError('webhook_exists', `there is a webhook ${name} already`)
+  }
+  if (stored === 'full') {
+    const message = `the project has ${LIMITS.webhooks} webhooks already`
+    throw new PunctualError('too_many_webhooks', message)
   }
 }
 
