@@ -25,7 +25,7 @@ import { type PastStore, wantedAmong } from '../schedules/backfills/past-times.t
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { encodeCursor, readNumberCursor } from '../paging/cursor.ts'
 import type { RuleCache } from '../schedules/rule-cache.ts'
-import { timeOrNull } from '../schedules/show-schedule.ts'
+import { timeOrNull } from '../schedules/views/show-schedule.ts'
 import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
 import { pageLimit, type Paging } from '../paging/paging.ts'
 import type { ScheduleAdmin } from './schedules.ts'

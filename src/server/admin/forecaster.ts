@@ -2,8 +2,8 @@ import type { WireForecast } from '../../core/schedule/forecast/views.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../store/port.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
-import { readForecastInputs, forecastInSlices } from '../schedules/forecast.ts'
-import { showForecast } from '../schedules/show-forecast.ts'
+import { readForecastInputs, forecastInSlices } from '../schedules/views/forecast.ts'
+import { showForecast } from '../schedules/views/show-forecast.ts'
 import type { ScheduleAdmin } from './schedules.ts'
 
 /** Forecasts what the schedules of a project will do. */

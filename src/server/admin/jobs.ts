@@ -11,7 +11,7 @@ import { sourceJobOf, type TriggerSource } from '../../core/workflow/triggers/tr
 import type { ScheduleRecord } from '../../store/port.ts'
 import { runInSlices } from '../loops/run-in-slices.ts'
 import type { KnownJobs } from '../definitions/known-jobs.ts'
-import type { AfterFiring } from '../schedules/after-firing.ts'
+import type { AfterFiring } from '../schedules/firing/after-firing.ts'
 import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
 import type { Paging } from '../paging/paging.ts'
 import { refuseSelfNesting } from './refuse-self-nesting.ts'

@@ -3,7 +3,7 @@ import type { WireQueue } from '../../core/wire/views.ts'
 import type { QueueSetting, QueueStore } from '../../store/port.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import { ALL_QUEUES, type QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import { auditEntryFor, type RequestedBy } from '../identity/requested-by.ts'
 import type { WorkerAdmin } from './workers.ts'
 

@@ -16,7 +16,7 @@ import { createLogReader, type LoggedAttempt, noLog } from '../logs/log-reader.t
 import { createLogSearch, type SearchOptions } from '../logs/search/search.ts'
 import type { ProgressTable } from '../runs/progress-table.ts'
 import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import type { Watch } from '../runs/watch.ts'
 import { madeBy } from '../schedules/schedule-origin.ts'
 import { findWaitCycle } from '../workflows/views/find-wait-cycle.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Lane } from '../../core/queue/lane.ts'
 import { allocateSlots, type LaneAllocation, type WaitingSession } from './allocate-slots.ts'
-import type { LaneHint } from './lane-hint.ts'
-import { createLaneIndex } from './lane-index.ts'
+import type { LaneHint } from './lanes/lane-hint.ts'
+import { createLaneIndex } from './lanes/lane-index.ts'
 import { createFairTurns, type FairTurns } from './fair-turns.ts'
 
 let lanes = 0

@@ -1,6 +1,6 @@
-import { reservesSlots } from './slot-reservation.ts'
-import { isKnownToWait, type LaneHint, rowsWanted } from './lane-hint.ts'
-import type { OpenProject, OpenTier } from './lane-view.ts'
+import { reservesSlots } from './lanes/slot-reservation.ts'
+import { isKnownToWait, type LaneHint, rowsWanted } from './lanes/lane-hint.ts'
+import type { OpenProject, OpenTier } from './lanes/lane-view.ts'
 import type { FairTurns } from './fair-turns.ts'
 
 /** A session with free slots. */

@@ -4,8 +4,8 @@ import type { EndCommand, LanePosition, Lease, TickResult } from '../../store/po
 import type { SessionIndex } from '../sessions/session-index.ts'
 import type { HeldLease, Session } from '../sessions/session.ts'
 import type { NodeSignals } from '../signals/signals.ts'
-import { isBefore } from './lane-hint.ts'
-import type { LaneIndex } from './lane-index.ts'
+import { isBefore } from './lanes/lane-hint.ts'
+import type { LaneIndex } from './lanes/lane-index.ts'
 import type { TickWork } from './compose-tick.ts'
 import {
   grantLease,

@@ -7,7 +7,7 @@ import { INTERNAL } from '../identity/principal.ts'
 import { createSession } from '../sessions/session.ts'
 import { createDirectAssignment } from './direct-assignment.ts'
 import { createScheduledAssignments } from './scheduled-assignments.ts'
-import { createLaneIndex } from './lane-index.ts'
+import { createLaneIndex } from './lanes/lane-index.ts'
 
 const NODE = 3
 const LANE = 5

@@ -7,7 +7,7 @@ import type { Session } from '../sessions/session.ts'
 import { leaseOfAssignment, releasePromise } from './grants.ts'
 import { createWaitingSessionFinder } from './find-waiting-session.ts'
 import type { ScheduledAssignment, ScheduledAssignments } from './scheduled-assignments.ts'
-import type { LaneIndex } from './lane-index.ts'
+import type { LaneIndex } from './lanes/lane-index.ts'
 
 /**
  * Runs that are written by another transaction than a tick, already promised to waiting sessions.

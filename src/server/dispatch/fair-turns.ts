@@ -1,4 +1,4 @@
-import type { LaneHint } from './lane-hint.ts'
+import type { LaneHint } from './lanes/lane-hint.ts'
 
 /**
  * Turns by start-time fair queueing, between projects and between the lanes of each. A turn grows

@@ -1,8 +1,8 @@
 import { isListening, type Session } from '../sessions/session.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
-import type { LaneHint } from './lane-hint.ts'
-import type { LaneIndex } from './lane-index.ts'
-import type { LaneView } from './lane-view.ts'
+import type { LaneHint } from './lanes/lane-hint.ts'
+import type { LaneIndex } from './lanes/lane-index.ts'
+import type { LaneView } from './lanes/lane-view.ts'
 
 /** Sessions with the same offer, for lanes whose queue has this position in the offer. */
 interface OfferGroup {

@@ -3,7 +3,7 @@ import type { Submission } from '../../core/wire/protocol.ts'
 import type { Bucket, Rate } from '../../core/queue/rate.ts'
 import type { QueueRecord, QueueStore } from '../../store/port.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
-import type { LaneRules } from './lane-hint.ts'
+import type { LaneRules } from './lanes/lane-hint.ts'
 
 /** Stands for all queues of a project. */
 export const ALL_QUEUES = '*'

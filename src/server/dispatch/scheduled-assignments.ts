@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Lease } from '../../store/port.ts'
 import type { Session } from '../sessions/session.ts'
-import type { LaneIndex } from './lane-index.ts'
+import type { LaneIndex } from './lanes/lane-index.ts'
 import { grantLease, type GrantContext, releasePromise, settleSessions } from './grants.ts'
 
 /** A durable lease and the session it was promised to. */

@@ -8,7 +8,7 @@ import { releasePromises } from './apply-result.ts'
 import type { TickWork } from './compose-tick.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { isolate, UnfinishedWork } from './isolate.ts'
-import type { LaneIndex } from './lane-index.ts'
+import type { LaneIndex } from './lanes/lane-index.ts'
 import { answerEntry, type PendingEntry } from './pending.ts'
 import { allEntries, isAnswered, type TickEntries, type TickInboxes } from './tick-inboxes.ts'
 

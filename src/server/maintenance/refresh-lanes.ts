@@ -1,6 +1,6 @@
 import type { Lane } from '../../core/queue/lane.ts'
 import type { CatalogStore, SweepStore } from '../../store/port.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import type { LoopStep } from '../loops/run-loop.ts'
 import type { Clock } from '../../core/clock.ts'
 

@@ -1,5 +1,5 @@
 import type { QueueSettingsCache } from '../dispatch/queue-settings-cache.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import type { LoopStep } from '../loops/run-loop.ts'
 
 /** Reads queue settings made on any node, and pauses or resumes lanes. */

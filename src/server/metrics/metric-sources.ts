@@ -4,7 +4,7 @@ import type { MetricSources } from './metrics.ts'
 import type { SessionIndex } from '../sessions/session-index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { StoreClock } from '../cluster/store-clock.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 
 /** Collects the figures of a node when metrics are read. */
 export function metricSources(deps: {

@@ -1,7 +1,7 @@
 import type { Lease } from '../../store/port.ts'
 import { createAssignmentSubsystem } from '../dispatch/assignment-subsystem.ts'
 import type { AssignDirectly } from '../dispatch/direct-assignment.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import { createTicker, type Ticker } from '../dispatch/ticker.ts'
 import { createLaneRefresh } from '../maintenance/refresh-lanes.ts'
 import { refreshQueues } from '../maintenance/refresh-queues.ts'

@@ -5,10 +5,13 @@ import {
 import type { LoopStep } from '../loops/run-loop.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { continueBackfills } from '../schedules/backfills/continue-backfills.ts'
-import { createDraftTimes } from '../schedules/draft-times.ts'
-import { createFiring, type Firing } from '../schedules/firing.ts'
+import { createDraftTimes } from '../schedules/firing/draft-times.ts'
+import { createFiring, type Firing } from '../schedules/firing/firing.ts'
 import type { RuleCache } from '../schedules/rule-cache.ts'
-import { createScheduleRewinder, type ScheduleRewinder } from '../schedules/schedule-rewinder.ts'
+import {
+  createScheduleRewinder,
+  type ScheduleRewinder,
+} from '../schedules/firing/schedule-rewinder.ts'
 import type { Dispatch } from './assemble-dispatch.ts'
 import type { Runs } from './assemble-runs.ts'
 import type { StoreAccess } from './assemble-store-access.ts'

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/port.ts'
 import { createDefinitions, type Definitions } from '../definitions/definitions.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import {
   createQueueSettingsCache,
   type QueueSettingsCache,

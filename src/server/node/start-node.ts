@@ -1,4 +1,4 @@
-import { createLaneIndex } from '../dispatch/lane-index.ts'
+import { createLaneIndex } from '../dispatch/lanes/lane-index.ts'
 import { createAuthenticator } from '../identity/authenticator.ts'
 import { metricSources } from '../metrics/metric-sources.ts'
 import { createMetrics } from '../metrics/metrics.ts'

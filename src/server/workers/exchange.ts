@@ -20,7 +20,7 @@ import type {
 } from '../../store/port.ts'
 import type { CatalogCache } from '../catalog/catalog-cache.ts'
 import type { Definitions } from '../definitions/definitions.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import type { AttemptEnder } from '../runs/attempt-ender.ts'
 import { endCommand } from '../runs/end-command.ts'
 import type { GrantedInputs } from '../payloads/granted-inputs.ts'

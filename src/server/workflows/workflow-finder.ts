@@ -1,5 +1,5 @@
 import type { WorkflowStore } from '../../store/port.ts'
-import type { LaneIndex } from '../dispatch/lane-index.ts'
+import type { LaneIndex } from '../dispatch/lanes/lane-index.ts'
 import type { NodeSignals } from '../signals/signals.ts'
 import { giveUp, stopSteps, type StopStepsDeps } from './give-up.ts'
 import type { LoadedWorkflow } from './loaded-workflow.ts'

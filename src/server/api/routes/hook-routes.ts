@@ -7,7 +7,7 @@ import { HOOK_ACTOR } from '../../identity/actors.ts'
 import { createRateLimit } from '../../identity/rate-limit.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { SUBMIT_DOCS } from '../http/idempotency.ts'
-import { checkInput } from '../http/input-check.ts'
+import { checkInput } from '../http/validation/input-check.ts'
 import { NamePathSchema } from '../http/request.ts'
 
 /** Calls with wrong signatures per address: rate per second, and burst. */

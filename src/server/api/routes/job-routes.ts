@@ -9,9 +9,9 @@ import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, boundedText } from '../../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMIT_DOCS, withKey } from '../http/idempotency.ts'
-import { checkInput } from '../http/input-check.ts'
+import { checkInput } from '../http/validation/input-check.ts'
 import { writeLarge } from '../http/large-answer.ts'
-import { validateStepwise } from '../http/stepwise-validation.ts'
+import { validateStepwise } from '../http/validation/stepwise-validation.ts'
 import {
   requestedByOf,
   expectedVersion,

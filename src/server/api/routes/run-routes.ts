@@ -8,7 +8,7 @@ import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, arrayOf, name, oneOf, wholeNumber } from '../../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMIT_DOCS } from '../http/idempotency.ts'
-import { checkInput } from '../http/input-check.ts'
+import { checkInput } from '../http/validation/input-check.ts'
 import { writeLarge } from '../http/large-answer.ts'
 import {
   cursorParameter,

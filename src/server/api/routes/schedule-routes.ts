@@ -8,7 +8,7 @@ import type { Api, ApiOptions } from '../http/api.ts'
 import { requireNoBody } from '../http/body.ts'
 import { fields, name } from '../../../core/schema/fields.ts'
 import { answerRun, idempotencyKeyOf, SUBMIT_DOCS } from '../http/idempotency.ts'
-import { checkInputAtOnce } from '../http/input-check.ts'
+import { checkInputAtOnce } from '../http/validation/input-check.ts'
 import { requestedByOf, expectedVersion } from '../http/request.ts'
 import { ScheduleSchema, SchedulePauseSchema } from '../../../core/schema/schedule-schema.ts'
 

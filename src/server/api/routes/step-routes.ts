@@ -6,7 +6,7 @@ import { projectOf } from '../http/access.ts'
 import type { Administration } from '../../admin/administration.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields, name, oneOf, boundedText, wholeNumber } from '../../../core/schema/fields.ts'
-import { checkInputAtOnce } from '../http/input-check.ts'
+import { checkInputAtOnce } from '../http/validation/input-check.ts'
 import {
   requestedByOf,
   cursorParameter,

@@ -8,9 +8,9 @@ import { runInSlices } from '../../loops/run-in-slices.ts'
 import { projectOf, requirePermission } from '../http/access.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { answerRun, idempotencyKeyOf, SUBMIT_DOCS, withKey } from '../http/idempotency.ts'
-import { checkingInput, checkInput, checkSmallInput } from '../http/input-check.ts'
+import { checkingInput, checkInput, checkSmallInput } from '../http/validation/input-check.ts'
 import { problemOf } from '../http/problem.ts'
-import { validateStepwise } from '../http/stepwise-validation.ts'
+import { validateStepwise } from '../http/validation/stepwise-validation.ts'
 import { BatchSchema, SubmissionSchema } from '../../../core/schema/submission-schema.ts'
 
 export function submitRoutes(

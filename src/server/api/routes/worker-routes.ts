@@ -9,8 +9,8 @@ import { requestOriginOf } from '../http/origin.ts'
 import type { Api, ApiOptions } from '../http/api.ts'
 import { fields } from '../../../core/schema/fields.ts'
 import { disconnectSignal } from '../http/request.ts'
-import { checkBytes } from '../http/input-check.ts'
-import { checkEntries } from '../http/entry-check.ts'
+import { checkBytes } from '../http/validation/input-check.ts'
+import { checkEntries } from '../http/validation/entry-check.ts'
 import {
   ExchangeSchema,
   HeartbeatSchema,
