@@ -46,69 +46,95 @@ export interface Membership {
 const PEERS_FOLLOW_MS = CLOCK_HOLD_MS + 60_000
 const NO_SLOT = `all ${SLOTS} node slots are taken by live nodes`
 
-export function createMembership(options: {
-  store: NodeStore
-  clock: Clock
-  random: Random
-  config: NodeConfig
-  storeClock: StoreClock
-}): Membership {
-  const { store, clock, random, config, storeClock } = options
-  let node = 0
-  let minter: Minter | null = null
-  /** Highest id of any run: shows whether a clock that was ahead minted it. */
-  let highestId = 0
-  /**
-   * When an earlier time became trusted while ids ahead of it are still to be checked; null:
-   * nothing to check.
-   */
-  let setBackMono: number | null = null
-  let hasToMove = false
-  let heartbeatMono = Number.NEGATIVE_INFINITY
-  /** When the last write was sent that the store accepted. */
-  let lastWriteMono = Number.NEGATIVE_INFINITY
-  let promisesEndMono = Number.NEGATIVE_INFINITY
-  let steadySinceMono = Number.POSITIVE_INFINITY
-  const promiseMs = config.nodeTtlMs - config.leaseTtlMs - config.renewMarginMs
-  /**
-   * Far shorter than the TTL: after a longer outage for all nodes, another row may have expired a
-   * moment before this one while its node is about to renew it.
-   */
-  const gapMs = config.nodeTtlMs / 3
+export interface MembershipOptions {
+  readonly store: NodeStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly config: NodeConfig
+  readonly storeClock: StoreClock
+}
 
-  /**
-   * A gap is an outage of the store: while it accepts writes of this node, other nodes can renew
-   * their rows. A single failed heartbeat is no gap.
-   */
-  const writeSucceeded = (sentMono: number) => {
-    if (sentMono - lastWriteMono > gapMs) steadySinceMono = sentMono
-    lastWriteMono = Math.max(lastWriteMono, sentMono)
+export function createMembership(options: MembershipOptions): Membership {
+  return new NodeMembership(options)
+}
+
+/** Functions that other parts get without the object are fields, so that they keep it. */
+class NodeMembership implements Membership {
+  readonly #store: NodeStore
+  readonly #clock: Clock
+  readonly #config: NodeConfig
+  readonly #storeClock: StoreClock
+  readonly #contact: StoreContact
+  readonly #ids: NodeIds
+  #node = 0
+
+  readonly storeNow: () => number
+
+  constructor(options: MembershipOptions) {
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#config = options.config
+    this.#storeClock = options.storeClock
+    this.#contact = new StoreContact(options)
+    this.#ids = new NodeIds(options)
+    this.storeNow = options.storeClock.now
   }
 
-  const storeNow = storeClock.now
-
-  /** `sentMono` is read before the write is sent: the row lives at least one TTL from then. */
-  const renewed = (sentMono: number, now: number) => {
-    writeSucceeded(sentMono)
-    heartbeatMono = sentMono
-    promisesEndMono = sentMono + promiseMs
-    const { hold } = storeClock.status()
-    storeClock.observe(now, sentMono)
-    // Other nodes may have written their rows by another time: they get a full TTL to renew them.
-    if (hold !== null || storeClock.status().hold !== null) steadySinceMono = clock.mono()
+  get node(): number {
+    return this.#node
   }
 
-  const newMinter = ({ slot, idFloor }: { slot: number; idFloor: number }) =>
-    createMinter({ slot, floor: idFloor, now: storeNow, random })
+  readonly mintId = (): number => this.#ids.mint()
+
+  readonly mayPromise = (): boolean => this.#contact.mayPromise()
+
+  readonly isSteady = (): boolean => this.#contact.isSteady()
+
+  readonly hasFutureIds = (): boolean => this.#ids.hasFutureIds()
+
+  writeSucceeded(sentMono: number): void {
+    this.#contact.writeSucceeded(sentMono)
+  }
+
+  clockSetBack(): void {
+    this.#ids.clockSetBack()
+  }
+
+  async join(): Promise<void> {
+    await this.#startClock()
+    const { sentMono, joined } = await this.#findSlot()
+    this.#node = joined.node
+    this.#contact.begin()
+    this.#contact.renewed(sentMono, joined.now)
+    this.#ids.begin(joined)
+  }
+
+  async renewRow(): Promise<boolean> {
+    const sentMono = this.#clock.mono()
+    const { nodeTtlMs: ttlMs } = this.#config
+    const idMark = this.#ids.mark
+    const { alive, now } = await this.#store.heartbeat({ node: this.#node, ttlMs, idMark })
+    if (alive) {
+      this.#contact.renewed(sentMono, now)
+      await this.#ids.leaveSlotAhead(this.#node)
+      await this.#ids.findHighestId()
+    } else this.#contact.endPromises()
+    return alive
+  }
+
+  async leave(): Promise<void> {
+    this.#contact.endPromises()
+    await this.#store.leave({ node: this.#node, idMark: this.#ids.mark })
+  }
 
   /** Runs before the first statement, because that statement needs a trusted time. */
-  const startClock = async () => {
-    if (storeClock.isStarted) return
-    const sentMono = clock.mono()
-    const { wall, newestAt, agreedMs, ...facts } = await store.clockFacts()
-    highestId = facts.highestId
-    storeClock.start(wall, sentMono, { newestAt, agreedMs })
-    store.expectClock(storeNow)
+  async #startClock(): Promise<void> {
+    if (this.#storeClock.isStarted) return
+    const sentMono = this.#clock.mono()
+    const { wall, newestAt, agreedMs, highestId } = await this.#store.clockFacts()
+    this.#ids.learnHighest(highestId)
+    this.#storeClock.start(wall, sentMono, { newestAt, agreedMs })
+    this.#store.expectClock(this.storeNow)
   }
 
   /**
@@ -116,89 +142,167 @@ export function createMembership(options: {
    * declare each other dead. A node that finds no slot therefore stays in contact for the time a
    * judging node needs, and then judges.
    */
-  const findSlot = async (): Promise<{ sentMono: number; joined: JoinedNode }> => {
-    const { name, nodeTtlMs: ttlMs, restartGraceMs: graceMs } = config
+  async #findSlot(): Promise<{ sentMono: number; joined: JoinedNode }> {
+    const { name, nodeTtlMs: ttlMs, restartGraceMs: graceMs, steadyMs } = this.#config
     let lastWriteMono = Number.NEGATIVE_INFINITY
     let sinceMono = 0
     for (let hasJudged = false; ;) {
-      const sentMono = clock.mono()
-      const joined = await store.join({ name, ttlMs, graceMs })
+      const sentMono = this.#clock.mono()
+      const joined = await this.#store.join({ name, ttlMs, graceMs })
       if (joined) return { sentMono, joined }
       if (hasJudged) throw new PunctualError('overloaded', NO_SLOT)
-      if (sentMono - lastWriteMono > gapMs) sinceMono = sentMono
+      if (sentMono - lastWriteMono > maxGapMs(this.#config)) sinceMono = sentMono
       lastWriteMono = sentMono
-      if (sentMono - sinceMono >= config.steadyMs) {
-        await store.declareDeadNodes()
+      if (sentMono - sinceMono >= steadyMs) {
+        await this.#store.declareDeadNodes()
         hasJudged = true
-      } else await clock.sleep(config.nodeHeartbeatMs)
+      } else await this.#clock.sleep(this.#config.nodeHeartbeatMs)
     }
+  }
+}
+
+/**
+ * Far shorter than the TTL: after a longer outage for all nodes, another row may have expired a
+ * moment before this one while its node is about to renew it.
+ */
+function maxGapMs({ nodeTtlMs }: NodeConfig): number {
+  return nodeTtlMs / 3
+}
+
+/** When the store last accepted writes of this node, and what follows from that. */
+class StoreContact {
+  readonly #clock: Clock
+  readonly #config: NodeConfig
+  readonly #storeClock: StoreClock
+  #heartbeatMono = Number.NEGATIVE_INFINITY
+  /** When the last write was sent that the store accepted. */
+  #lastWriteMono = Number.NEGATIVE_INFINITY
+  #promisesEndMono = Number.NEGATIVE_INFINITY
+  #steadySinceMono = Number.POSITIVE_INFINITY
+
+  constructor({ clock, config, storeClock }: MembershipOptions) {
+    this.#clock = clock
+    this.#config = config
+    this.#storeClock = storeClock
+  }
+
+  /** A new incarnation begins. */
+  begin(): void {
+    this.#heartbeatMono = this.#lastWriteMono = Number.NEGATIVE_INFINITY
+  }
+
+  /**
+   * A gap is an outage of the store: while it accepts writes of this node, other nodes can renew
+   * their rows. A single failed heartbeat is no gap.
+   */
+  writeSucceeded(sentMono: number): void {
+    if (sentMono - this.#lastWriteMono > maxGapMs(this.#config)) this.#steadySinceMono = sentMono
+    this.#lastWriteMono = Math.max(this.#lastWriteMono, sentMono)
+  }
+
+  /** `sentMono` is read before the write is sent: the row lives at least one TTL from then. */
+  renewed(sentMono: number, now: number): void {
+    const { nodeTtlMs, leaseTtlMs, renewMarginMs } = this.#config
+    this.writeSucceeded(sentMono)
+    this.#heartbeatMono = sentMono
+    this.#promisesEndMono = sentMono + (nodeTtlMs - leaseTtlMs - renewMarginMs)
+    const { hold } = this.#storeClock.status()
+    this.#storeClock.observe(now, sentMono)
+    // Other nodes may have written their rows by another time: they get a full TTL to renew them.
+    if (hold !== null || this.#storeClock.status().hold !== null) {
+      this.#steadySinceMono = this.#clock.mono()
+    }
+  }
+
+  endPromises(): void {
+    this.#promisesEndMono = Number.NEGATIVE_INFINITY
+  }
+
+  mayPromise(): boolean {
+    return this.#clock.mono() < this.#promisesEndMono
+  }
+
+  isSteady(): boolean {
+    const mono = this.#clock.mono()
+    return (
+      mono - this.#heartbeatMono <= maxGapMs(this.#config) &&
+      mono - this.#steadySinceMono >= this.#config.steadyMs
+    )
+  }
+}
+
+/** The ids that this node mints, and ids that lie ahead of the trusted time. */
+class NodeIds {
+  readonly #store: NodeStore
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #config: NodeConfig
+  readonly #storeNow: () => number
+  #minter: Minter | null = null
+  /** Highest id of any run: shows whether a clock that was ahead minted it. */
+  #highestId = 0
+  /**
+   * When an earlier time became trusted while ids ahead of it are still to be checked; null:
+   * nothing to check.
+   */
+  #setBackMono: number | null = null
+  #hasToMove = false
+
+  constructor({ store, clock, random, config, storeClock }: MembershipOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#random = random
+    this.#config = config
+    this.#storeNow = storeClock.now
+  }
+
+  /** The node has this slot from now on. */
+  begin({ slot, idFloor }: { readonly slot: number; readonly idFloor: number }): void {
+    this.#minter = createMinter({ slot, floor: idFloor, now: this.#storeNow, random: this.#random })
+  }
+
+  mint(): number {
+    if (!this.#minter) throw new PunctualError('node_stopping', 'this node has not joined yet')
+    return this.#minter.mint()
+  }
+
+  /** No id above this one was minted; 0 before the node has joined. */
+  get mark(): number {
+    return this.#minter?.mark ?? 0
+  }
+
+  learnHighest(id: number): void {
+    this.#highestId = id
+  }
+
+  hasFutureIds(): boolean {
+    return this.#highestId > idAtMs(this.#storeNow() + MAX_ID_LEAD_MS)
+  }
+
+  clockSetBack(): void {
+    // Some node has minted ids up to here.
+    this.#highestId = Number.MAX_SAFE_INTEGER
+    this.#setBackMono = this.#clock.mono()
+    this.#hasToMove = true
   }
 
   /** Moves to another slot if the id mark of this one lies ahead of the trusted time. */
-  const leaveSlotAhead = async () => {
-    if (!hasToMove) return
-    if (minter && minter.mark > idAtMs(storeNow() + MAX_ID_LEAD_MS)) {
-      const { nodeTtlMs: ttlMs } = config
-      const changed = await store.changeSlot({ node, ttlMs, idMark: minter.mark })
-      if (changed) minter = newMinter(changed)
+  async leaveSlotAhead(node: number): Promise<void> {
+    if (!this.#hasToMove) return
+    if (this.#minter && this.mark > idAtMs(this.#storeNow() + MAX_ID_LEAD_MS)) {
+      const { nodeTtlMs: ttlMs } = this.#config
+      const changed = await this.#store.changeSlot({ node, ttlMs, idMark: this.mark })
+      if (changed) this.begin(changed)
     }
-    hasToMove = false
+    this.#hasToMove = false
   }
 
   /** Ids ahead of the trusted time are complete once no node uses the earlier clock. */
-  const findHighestId = async () => {
-    if (setBackMono === null || clock.mono() - setBackMono < PEERS_FOLLOW_MS) return
-    const facts = await store.clockFacts()
-    highestId = facts.highestId
-    setBackMono = null
-  }
-
-  return {
-    get node() {
-      return node
-    },
-    storeNow,
-    writeSucceeded,
-    mintId() {
-      if (!minter) throw new PunctualError('node_stopping', 'this node has not joined yet')
-      return minter.mint()
-    },
-    mayPromise: () => clock.mono() < promisesEndMono,
-    isSteady: () =>
-      clock.mono() - heartbeatMono <= gapMs && clock.mono() - steadySinceMono >= config.steadyMs,
-
-    hasFutureIds: () => highestId > idAtMs(storeNow() + MAX_ID_LEAD_MS),
-    clockSetBack() {
-      // Some node has minted ids up to here.
-      highestId = Number.MAX_SAFE_INTEGER
-      setBackMono = clock.mono()
-      hasToMove = true
-    },
-
-    async join() {
-      await startClock()
-      const { sentMono, joined } = await findSlot()
-      node = joined.node
-      heartbeatMono = lastWriteMono = Number.NEGATIVE_INFINITY
-      renewed(sentMono, joined.now)
-      minter = newMinter(joined)
-    },
-
-    async renewRow() {
-      const sentMono = clock.mono()
-      const idMark = minter?.mark ?? 0
-      const { alive, now } = await store.heartbeat({ node, ttlMs: config.nodeTtlMs, idMark })
-      if (alive) {
-        renewed(sentMono, now)
-        await leaveSlotAhead()
-        await findHighestId()
-      } else promisesEndMono = Number.NEGATIVE_INFINITY
-      return alive
-    },
-
-    async leave() {
-      promisesEndMono = Number.NEGATIVE_INFINITY
-      await store.leave({ node, idMark: minter?.mark ?? 0 })
-    },
+  async findHighestId(): Promise<void> {
+    const sinceMono = this.#setBackMono
+    if (sinceMono === null || this.#clock.mono() - sinceMono < PEERS_FOLLOW_MS) return
+    const { highestId } = await this.#store.clockFacts()
+    this.#highestId = highestId
+    this.#setBackMono = null
   }
 }
