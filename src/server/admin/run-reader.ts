@@ -31,7 +31,8 @@ export interface RunReader {
   wait(project: string, id: string, mostMs: number, signal: AbortSignal): Promise<RunRecord>
   attempts(project: string, id: string): Promise<WireAttempt[]>
   why(project: string, id: string): Promise<WireWhy>
-  log(project: string, id: string, part: LogPart): Promise<WireLog>
+  /** A page of the log, as the JSON of a `WireLog`. */
+  log(project: string, id: string, part: LogPart): Promise<string>
   searchLog(
     project: string,
     id: string,
@@ -60,7 +61,7 @@ export interface LogPart {
 
 const LINES = 1_000
 
-export function createRunReader(deps: {
+interface RunReaderDeps {
   readonly store: Store
   readonly catalog: CatalogCache
   readonly workers: WorkerAdmin
@@ -73,8 +74,11 @@ export function createRunReader(deps: {
   mayPromise(): boolean
   readonly laneIndex: Pick<LaneIndex, 'isSlotReserved'>
   readonly formerSessions: Pick<FormerSessions, 'awaitedFor'>
-}): RunReader {
+}
+
+export function createRunReader(deps: RunReaderDeps): RunReader {
   const { store, catalog, watch } = deps
+  const readContext = createContextReader(deps)
   const reader = createLogReader(store, deps.clock)
   const search = createLogSearch({ store, reader, clock: deps.clock })
   const live = createLiveLogs({
@@ -99,47 +103,6 @@ export function createRunReader(deps: {
 
   const readPart = (attempt: LoggedAttempt, { from = 0, limit = LINES, tail }: LogPart) =>
     tail === undefined ? reader.read(attempt, from, limit) : reader.tail(attempt, tail)
-
-  /** Whether no live node knows the session that holds the run. */
-  const absenceOf = async ({ id, fence }: RunRecord): Promise<RunContext['lostWorker']> => {
-    if (fence === null) return null
-    const [found] = await store.findAttempts([{ runId: id, fence }])
-    if (found?.kind !== 'lease') return null
-    const { session } = found.lease
-    // The row of its node may not have expired yet.
-    const awaited = deps.formerSessions.awaitedFor(session)
-    if (awaited !== undefined) return { awaited }
-    const sessions = await store.listSessions()
-    return sessions.some((one) => one.id === session) ? null : { awaited }
-  }
-
-  const lostAttemptsOf = async ({ id }: RunRecord) =>
-    (await store.attemptsOf({ runId: id })).filter(({ cause }) => cause === 'lost')
-
-  const readContext = async (project: string, run: RunRecord): Promise<RunContext> => {
-    await catalog.learnNames([run.jobId], [])
-    const lane = await catalog.lane(run.laneId)
-    return {
-      now: deps.storeNow(),
-      lane,
-      workers: await deps.workers.list(project),
-      lostWorker: run.state === 'running' ? await absenceOf(run) : null,
-      mayPromise: deps.mayPromise(),
-      isSlotReserved: lane !== undefined && deps.laneIndex.isSlotReserved(lane.id),
-      wait: await store.waitOf({ runId: run.id, maxCount: MOST_AHEAD }),
-      schedule: await madeBy(run, { store, catalog }),
-      workflow: await deps.workflowReader.statusOf(run),
-      blockedStep: null,
-      cycle: await findWaitCycle(run, deps),
-      step: await deps.workflowReader.stepOf(run),
-      trigger: await triggerOf(run, { store, catalog }),
-      followers: await followersAfter(run, { store, catalog }),
-      lostAttempts: run.lost === 0 ? [] : await lostAttemptsOf(run),
-      // Only runs with a due time can belong to a schedule.
-      violations: run.dueAt === null ? [] : await store.violationsOf([run.id]),
-      ...(lane ? await deps.queues.statusOf(lane) : { paused: null, rate: null }),
-    }
-  }
 
   return {
     find,
@@ -170,7 +133,7 @@ export function createRunReader(deps: {
 
     async log(project, id, part) {
       const run = await find(project, id)
-      return readPart(await attemptOf(run, id, part.attempt), part)
+      return reader.write(await readPart(await attemptOf(run, id, part.attempt), part))
     },
 
     async searchLog(project, id, { attempt, ...what }, signal) {
@@ -185,6 +148,54 @@ export function createRunReader(deps: {
       const { id: runId } = await find(project, id)
       yield* live.follow(runId, from, signal)
     },
+  }
+}
+
+/** Reads what explains the state of a run. */
+function createContextReader(
+  deps: RunReaderDeps,
+): (project: string, run: RunRecord) => Promise<RunContext> {
+  const { store, catalog } = deps
+
+  /** Whether no live node knows the session that holds the run. */
+  const absenceOf = async ({ id, fence }: RunRecord): Promise<RunContext['lostWorker']> => {
+    if (fence === null) return null
+    const [found] = await store.findAttempts([{ runId: id, fence }])
+    if (found?.kind !== 'lease') return null
+    const { session } = found.lease
+    // The row of its node may not have expired yet.
+    const awaited = deps.formerSessions.awaitedFor(session)
+    if (awaited !== undefined) return { awaited }
+    const sessions = await store.listSessions()
+    return sessions.some((one) => one.id === session) ? null : { awaited }
+  }
+
+  const lostAttemptsOf = async ({ id }: RunRecord) =>
+    (await store.attemptsOf({ runId: id })).filter(({ cause }) => cause === 'lost')
+
+  return async (project, run) => {
+    await catalog.learnNames([run.jobId], [])
+    const lane = await catalog.lane(run.laneId)
+    return {
+      now: deps.storeNow(),
+      lane,
+      workers: await deps.workers.list(project),
+      lostWorker: run.state === 'running' ? await absenceOf(run) : null,
+      mayPromise: deps.mayPromise(),
+      isSlotReserved: lane !== undefined && deps.laneIndex.isSlotReserved(lane.id),
+      wait: await store.waitOf({ runId: run.id, maxCount: MOST_AHEAD }),
+      schedule: await madeBy(run, { store, catalog }),
+      workflow: await deps.workflowReader.statusOf(run),
+      blockedStep: null,
+      cycle: await findWaitCycle(run, deps),
+      step: await deps.workflowReader.stepOf(run),
+      trigger: await triggerOf(run, { store, catalog }),
+      followers: await followersAfter(run, { store, catalog }),
+      lostAttempts: run.lost === 0 ? [] : await lostAttemptsOf(run),
+      // Only runs with a due time can belong to a schedule.
+      violations: run.dueAt === null ? [] : await store.violationsOf([run.id]),
+      ...(lane ? await deps.queues.statusOf(lane) : { paused: null, rate: null }),
+    }
   }
 }
 

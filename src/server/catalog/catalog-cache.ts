@@ -46,37 +46,8 @@ export function createCatalogCache(
   const projects = memo<string>()
   const jobs = memo<string>()
   const lanes = memo<string>()
-  const gates = new Map<string, { id: number; limit: number; alone: readonly number[] }>()
-  const gatesById = new Map<number, { key: string; limit: number }>()
   const jobNames = new Map<number, string>()
   const projectNames = new Map<number, string>()
-
-  /** Writes changed limits to the store. A raised limit takes effect at once for waiting runs. */
-  const writeLimits = async (
-    projectId: number,
-    wanted: readonly { key: string; limit: number }[],
-  ): Promise<readonly number[]> => {
-    const ids = await store.internGates(
-      wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit })),
-    )
-    if (gates.size > MEMO_LIMIT) {
-      gates.clear()
-      gatesById.clear()
-    }
-    const raised: number[] = []
-    for (const [index, { key, limit }] of wanted.entries()) {
-      const id = ids[index] as number
-      const before = gates.get(`${projectId}/${key}`)?.limit
-      if (before !== undefined && before < limit) raised.push(id)
-      gates.set(`${projectId}/${key}`, { id, limit, alone: [id] })
-      gatesById.set(id, { key, limit })
-    }
-    if (raised.length === 0) return ids
-    const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
-    // Runs that waited at a gate may start now.
-    if (refilled.length > 0) signals.lanesReady(refilled)
-    return ids
-  }
 
   const catalog: CatalogCache = {
     async project(name) {
@@ -124,6 +95,62 @@ export function createCatalogCache(
       return laneIndex.get(id)?.lane
     },
 
+    ...createGateCache(store, signals),
+
+    jobName: (id) => jobNames.get(id) ?? `job ${id}`,
+    projectName: (id) => projectNames.get(id) ?? `project ${id}`,
+
+    async learnNames(jobIds, projectIds) {
+      const unknownJobs = [...new Set(jobIds)].filter((id) => !jobNames.has(id))
+      const unknownProjects = [...new Set(projectIds)].filter((id) => !projectNames.has(id))
+      if (unknownJobs.length > 0) {
+        for (const [id, name] of await store.jobNames(unknownJobs)) jobNames.set(id, name)
+      }
+      if (unknownProjects.length > 0) {
+        for (const [id, name] of await store.projectNames(unknownProjects))
+          projectNames.set(id, name)
+      }
+    },
+  }
+  return catalog
+}
+
+/** The gates of jobs, with the limits that this node wrote or read last. */
+function createGateCache(
+  store: Pick<CatalogStore, 'internGates'> & Pick<SweepStore, 'recheck'>,
+  signals: Pick<NodeSignals, 'lanesReady'>,
+): Pick<CatalogCache, 'gates' | 'knownGates' | 'gateOf'> {
+  const gates = new Map<string, { id: number; limit: number; alone: readonly number[] }>()
+  const gatesById = new Map<number, { key: string; limit: number }>()
+
+  /** Writes changed limits to the store. A raised limit takes effect at once for waiting runs. */
+  const writeLimits = async (
+    projectId: number,
+    wanted: readonly { key: string; limit: number }[],
+  ): Promise<readonly number[]> => {
+    const ids = await store.internGates(
+      wanted.map(({ key, limit }) => ({ projectId, name: key, capacity: limit })),
+    )
+    if (gates.size > MEMO_LIMIT) {
+      gates.clear()
+      gatesById.clear()
+    }
+    const raised: number[] = []
+    for (const [index, { key, limit }] of wanted.entries()) {
+      const id = ids[index] as number
+      const before = gates.get(`${projectId}/${key}`)?.limit
+      if (before !== undefined && before < limit) raised.push(id)
+      gates.set(`${projectId}/${key}`, { id, limit, alone: [id] })
+      gatesById.set(id, { key, limit })
+    }
+    if (raised.length === 0) return ids
+    const { lanes: refilled } = await store.recheck({ limit: 0, recheckMs: 0, gates: raised })
+    // Runs that waited at a gate may start now.
+    if (refilled.length > 0) signals.lanesReady(refilled)
+    return ids
+  }
+
+  return {
     knownGates(projectId, wanted) {
       const known: { id: number; alone: readonly number[] }[] = []
       for (const { key, limit } of wanted) {
@@ -151,22 +178,7 @@ export function createCatalogCache(
     },
 
     gateOf: (id) => gatesById.get(id),
-    jobName: (id) => jobNames.get(id) ?? `job ${id}`,
-    projectName: (id) => projectNames.get(id) ?? `project ${id}`,
-
-    async learnNames(jobIds, projectIds) {
-      const unknownJobs = [...new Set(jobIds)].filter((id) => !jobNames.has(id))
-      const unknownProjects = [...new Set(projectIds)].filter((id) => !projectNames.has(id))
-      if (unknownJobs.length > 0) {
-        for (const [id, name] of await store.jobNames(unknownJobs)) jobNames.set(id, name)
-      }
-      if (unknownProjects.length > 0) {
-        for (const [id, name] of await store.projectNames(unknownProjects))
-          projectNames.set(id, name)
-      }
-    },
   }
-  return catalog
 }
 
 function memo<Key>() {

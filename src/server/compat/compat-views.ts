@@ -46,54 +46,8 @@ export function createCompatViews(deps: {
 }): CompatViews {
   const { store, catalog, reader, jobUuids, runUuids, zone } = deps
 
-  const runsOf = ({ id, projectId }: NumberedJob, limit: number, before = NEWEST) =>
-    store.listRuns({ projectId, jobId: id, state: null, before, limit })
-
   const schedulesOf = ({ id, projectId }: NumberedJob) =>
     store.listSchedules({ projectId, jobId: id, after: 0, limit: SCHEDULES })
-
-  const lastBegun = async (job: NumberedJob): Promise<RunRecord | undefined> => {
-    let before = NEWEST
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const runs = await runsOf(job, PAGE, before)
-      const begun = runs.find(hasBegun)
-      if (begun || runs.length < PAGE) return begun
-      before = (runs.at(-1) as RunRecord).id
-    }
-    return undefined
-  }
-
-  /** The worker of a run is known only while the run is running. */
-  const workerOf = async (
-    { id, state, fence, worker }: RunRecord,
-    sessions: () => ReturnType<Store['listSessions']> = store.listSessions,
-  ): Promise<string | null> => {
-    if (state !== 'running' || fence === null) return worker
-    const [attempt] = await store.findAttempts([{ runId: id, fence }])
-    if (attempt?.kind !== 'lease') return worker
-    return (await sessions()).find(({ id: one }) => one === attempt.lease.session)?.name ?? worker
-  }
-
-  const statusOf = async (
-    job: NumberedJob,
-    latest: RunRecord | undefined,
-    schedules: readonly ScheduleRecord[],
-  ): Promise<JobStatus> => {
-    if (schedules.length === 0) return jobStatus(latest)
-    return jobStatus(latest, {
-      willRecur: schedules.some(({ next }) => next.nominalAt !== null),
-      isRunning: await isRunning(job, latest),
-    })
-  }
-
-  /** A waiting run may wait for an earlier one of the same job. */
-  const isRunning = async ({ id, projectId }: NumberedJob, latest: RunRecord | undefined) => {
-    if (!latest || isFinal(latest.state)) return false
-    if (latest.state === 'running') return true
-    const page = { before: latest.id, limit: 1 }
-    const running = await store.listRuns({ projectId, jobId: id, state: 'running', ...page })
-    return running.length > 0
-  }
 
   const compatJob = async (job: NumberedJob, latest: RunRecord | undefined) => {
     const schedules = await schedulesOf(job)
@@ -103,7 +57,7 @@ export function createCompatViews(deps: {
       command: shellCommandOf(job),
       schedule: writeCompatRecurrence(rulesOf(schedules), zone),
       created_at: formatTime(job.since, 'created_at'),
-      status: await statusOf(job, latest, schedules),
+      status: await statusOf(job, latest, schedules, store),
     }
   }
 
@@ -117,7 +71,7 @@ export function createCompatViews(deps: {
     triggered_at: formatTime(run.dueAt ?? run.createdAt, 'triggered_at'),
     completed_at: timeOf(run.finishedAt),
     output: await readOutput(run, bytes, { reader, store }),
-    worker_id: await workerOf(run, sessions),
+    worker_id: await workerOf(run, store, sessions),
     error_message: errorOf(run),
   })
 
@@ -131,17 +85,17 @@ export function createCompatViews(deps: {
   }
 
   return {
-    job: async (job) => compatJob(job, (await runsOf(job, 1))[0]),
+    job: async (job) => compatJob(job, (await runsOf(job, store, 1))[0]),
 
     async jobWithLastRun(job) {
-      const [[latest], last] = await Promise.all([runsOf(job, 1), lastBegun(job)])
+      const [[latest], last] = await Promise.all([runsOf(job, store, 1), lastBegun(job, store)])
       return {
         ...(await compatJob(job, latest)),
         last_run: last
           ? {
               run_id: last.id,
               job_id: job.id,
-              worker_id: await workerOf(last),
+              worker_id: await workerOf(last, store),
               start_time: timeOf(last.startedAt),
               end_time: timeOf(last.finishedAt),
               status: runStatus(last),
@@ -153,7 +107,7 @@ export function createCompatViews(deps: {
     },
 
     async submitted(job, most) {
-      const [runs, schedules] = await Promise.all([runsOf(job, most.runs), schedulesOf(job)])
+      const [runs, schedules] = await Promise.all([runsOf(job, store, most.runs), schedulesOf(job)])
       await catalog.learnNames([], [job.projectId])
       const definition = definitionOf(job)
       return {
@@ -164,12 +118,70 @@ export function createCompatViews(deps: {
         cron_schedule: writeCompatRecurrence(rulesOf(schedules), zone),
         next_fire_at: timeOf(nextFire(runs[0], schedules)),
         max_retries: definition.retry?.max ?? 0,
-        status: await statusOf(job, runs[0], schedules),
+        status: await statusOf(job, runs[0], schedules, store),
         created_at: formatTime(job.since, 'created_at'),
         runs: await submittedRuns(runs, most.bytes),
       }
     },
   }
+}
+
+function runsOf(
+  { id, projectId }: NumberedJob,
+  store: Store,
+  limit: number,
+  before = NEWEST,
+): Promise<readonly RunRecord[]> {
+  return store.listRuns({ projectId, jobId: id, state: null, before, limit })
+}
+
+async function lastBegun(job: NumberedJob, store: Store): Promise<RunRecord | undefined> {
+  let before = NEWEST
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const runs = await runsOf(job, store, PAGE, before)
+    const begun = runs.find(hasBegun)
+    if (begun || runs.length < PAGE) return begun
+    before = (runs.at(-1) as RunRecord).id
+  }
+  return undefined
+}
+
+/** The worker of a run is known only while the run is running. */
+async function workerOf(
+  { id, state, fence, worker }: RunRecord,
+  store: Store,
+  sessions: () => ReturnType<Store['listSessions']> = store.listSessions,
+): Promise<string | null> {
+  if (state !== 'running' || fence === null) return worker
+  const [attempt] = await store.findAttempts([{ runId: id, fence }])
+  if (attempt?.kind !== 'lease') return worker
+  return (await sessions()).find(({ id: one }) => one === attempt.lease.session)?.name ?? worker
+}
+
+async function statusOf(
+  job: NumberedJob,
+  latest: RunRecord | undefined,
+  schedules: readonly ScheduleRecord[],
+  store: Store,
+): Promise<JobStatus> {
+  if (schedules.length === 0) return jobStatus(latest)
+  return jobStatus(latest, {
+    willRecur: schedules.some(({ next }) => next.nominalAt !== null),
+    isRunning: await isRunning(job, latest, store),
+  })
+}
+
+/** A waiting run may wait for an earlier one of the same job. */
+async function isRunning(
+  { id, projectId }: NumberedJob,
+  latest: RunRecord | undefined,
+  store: Store,
+): Promise<boolean> {
+  if (!latest || isFinal(latest.state)) return false
+  if (latest.state === 'running') return true
+  const page = { before: latest.id, limit: 1 }
+  const running = await store.listRuns({ projectId, jobId: id, state: 'running', ...page })
+  return running.length > 0
 }
 
 export function definitionOf({ definition }: NumberedJob): JobDefinition {

@@ -85,8 +85,13 @@ export class LinePage {
     return line !== undefined && this.#cut.has(line) ? line : undefined
   }
 
-  shown(startedAt: number): WireLogLine[] {
-    return this.#lines.map(({ line, ms, stream, text }) => {
+  get length(): number {
+    return this.#lines.length
+  }
+
+  /** The lines of the page, or a part of them. */
+  shown(startedAt: number, from = 0, to = this.#lines.length): WireLogLine[] {
+    return this.#lines.slice(from, to).map(({ line, ms, stream, text }) => {
       const mark = stream === 0 ? undefined : markerOf(text)
       return {
         line,

@@ -15,7 +15,7 @@ import {
   piecesOf,
 } from './log-lines.ts'
 import { createConcurrencyLimit } from '../loops/concurrency-limit.ts'
-import { createLoopBudget } from '../loops/loop-budget.ts'
+import { createLoopBudget, type LoopBudget } from '../loops/loop-budget.ts'
 
 /**
  * Maximum number of chunks read at once: first one, which is usually enough, then up to some two
@@ -42,6 +42,8 @@ export interface LogReader {
   find(run: RunRecord, attempt: number | undefined): Promise<LoggedAttempt | null>
   /** Lines from a number on. */
   read(attempt: LoggedAttempt, from: number, limit: number): Promise<WireLog>
+  /** A page as JSON, written in slices. */
+  write(log: WireLog): Promise<string>
   /** The last lines. */
   tail(attempt: LoggedAttempt, count: number): Promise<WireLog>
   /**
@@ -53,6 +55,15 @@ export interface LogReader {
   raw(attempt: LoggedAttempt): AsyncGenerator<Buffer>
   /** The number of the chunk in which a line begins, or of the one before it. */
   chunkOf(attempt: LoggedAttempt, line: number): Promise<number>
+}
+
+/** Lines that are assembled or written at a stretch. */
+const SLICE_LINES = 500
+
+/** What reading a page needs. */
+interface PageReading {
+  readonly store: LogStore
+  readonly budget: LoopBudget
 }
 
 interface Piece {
@@ -67,38 +78,6 @@ export function createLogReader(
   const budget = createLoopBudget(clock)
   const takeTurn = createConcurrencyLimit(STREAMS_AT_ONCE)
 
-  /**
-   * Chunks in order, including the last one, which came with the end. After each chunk `skipTo` may
-   * name the next one needed.
-   */
-  async function* pieces(
-    attempt: LoggedAttempt,
-    from: number,
-    skipTo: () => Promise<number | undefined>,
-  ): AsyncGenerator<Piece> {
-    const { runId, fence } = attempt
-    let limit = 1
-    let chunk = from
-    for (;;) {
-      const rows = await store.logChunks({ runId, fence, from: chunk, limit })
-      chunk += rows.length
-      let later: number | undefined
-      for (const { chunk: number, firstLine, packed } of rows) {
-        const unpacked = await unpackInBackground(packed)
-        yield { firstLine, entries: await budget.run(() => entriesOf(unpacked)) }
-        later = await skipTo()
-        if (later !== undefined && later > number) break
-      }
-      if (later !== undefined) chunk = later
-      else if (rows.length < limit) break
-      limit = Math.min(2 * limit, MOST_CHUNKS)
-    }
-    const last = attempt.end?.output?.last
-    if (!last) return
-    const { lines } = await store.logEnd({ runId, fence })
-    yield { firstLine: lines, entries: last }
-  }
-
   const chunkOf = async (attempt: LoggedAttempt, line: number): Promise<number> => {
     const { runId, fence } = attempt
     if (line === 0) return 0
@@ -107,32 +86,11 @@ export function createLogReader(
     return found ?? (await store.logEnd({ runId, fence })).chunks
   }
 
-  const show = (attempt: LoggedAttempt, lines: readonly WireLogLine[], next: number): WireLog => ({
-    run: publicId('run', attempt.runId),
-    attempt: attempt.attempt,
-    lines,
-    next_line: next,
-    complete: attempt.end !== undefined,
-    dropped: attempt.end?.output?.dropped ?? 0,
-  })
-
   return {
     chunkOf,
-
-    async find(run, wanted) {
-      if (wanted !== undefined && wanted > run.attempt) return null
-      if (wanted === undefined || wanted === run.attempt) {
-        if (run.fence === null || run.startedAt === null) return null
-        const { id: runId, attempt, fence, startedAt } = run
-        const end = isFinal(run.state) ? readEnd(run.process) : undefined
-        return { runId, attempt, fence, startedAt, end }
-      }
-      const earlier = await store.attemptsOf({ runId: run.id })
-      const found = earlier.find(({ attempt }) => attempt === wanted)
-      if (!found) return null
-      const { attempt, fence, startedAt } = found
-      return { runId: run.id, attempt, fence, startedAt, end: readEnd(found.process) }
-    },
+    find: (run, attempt) => findAttempt(run, attempt, store),
+    tail: (attempt, count) => readTail(attempt, count, { store, budget }),
+    write: (log) => writeLog(log, budget),
 
     async read(attempt, from, limit) {
       const { runId, fence, startedAt } = attempt
@@ -148,41 +106,16 @@ export function createLogReader(
         )
       }
       const start = await chunkOf(attempt, from)
-      for await (const { firstLine, entries } of pieces(attempt, start, skipTo)) {
+      const pieces = piecesFrom(attempt, start, skipTo, { store, budget })
+      for await (const { firstLine, entries } of pieces) {
         const beyond = await budget.run(() => fill(page, { firstLine, entries }, from))
         if (beyond !== undefined) {
-          const isOpen = { ...attempt, end: undefined }
-          return budget.run(() => show(isOpen, page.shown(startedAt), beyond))
+          const lines = await shownLines(page, startedAt, budget)
+          return showLog({ ...attempt, end: undefined }, lines, beyond)
         }
         next = Math.max(next, firstLine + countLines(entries))
       }
-      return budget.run(() => show(attempt, page.shown(startedAt), next))
-    },
-
-    async tail(attempt, count) {
-      const { runId, fence } = attempt
-      const end = await store.logEnd({ runId, fence })
-      const last = attempt.end?.output?.last ?? []
-      const parts: LinePiece[][] = [[...piecesOf(last, end.lines)]]
-      const next = end.lines + countLines(last)
-      // Backwards and only as far as necessary: the end of a long log is found as fast as that of a
-      // short one.
-      const least = Math.max(0, end.chunks - TAIL_CHUNKS)
-      for (let chunk = end.chunks - 1, from = end.lines; chunk >= least; chunk -= 1) {
-        // One more line, so that the first requested one is complete.
-        if (from < next - count) break
-        const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
-        if (!row) break
-        from = row.firstLine
-        const unpacked = await unpackInBackground(row.packed)
-        const { firstLine } = row
-        parts.push(await budget.run(() => [...piecesOf(entriesOf(unpacked), firstLine)]))
-      }
-      const found = parts.toReversed().flat()
-      const first = firstOfLast(found, count)
-      const page = new LinePage(count)
-      for (const piece of found) if (piece.line >= first && !page.add(piece)) break
-      return budget.run(() => show(attempt, page.shown(attempt.startedAt), next))
+      return showLog(attempt, await shownLines(page, startedAt, budget), next)
     },
 
     async chunk(attempt, number) {
@@ -206,12 +139,126 @@ export function createLogReader(
   }
 }
 
+async function findAttempt(
+  run: RunRecord,
+  wanted: number | undefined,
+  store: Pick<RunQueries, 'attemptsOf'>,
+): Promise<LoggedAttempt | null> {
+  if (wanted !== undefined && wanted > run.attempt) return null
+  if (wanted === undefined || wanted === run.attempt) {
+    if (run.fence === null || run.startedAt === null) return null
+    const { id: runId, attempt, fence, startedAt } = run
+    const end = isFinal(run.state) ? readEnd(run.process) : undefined
+    return { runId, attempt, fence, startedAt, end }
+  }
+  const earlier = await store.attemptsOf({ runId: run.id })
+  const found = earlier.find(({ attempt }) => attempt === wanted)
+  if (!found) return null
+  const { attempt, fence, startedAt } = found
+  return { runId: run.id, attempt, fence, startedAt, end: readEnd(found.process) }
+}
+
+async function readTail(
+  attempt: LoggedAttempt,
+  count: number,
+  { store, budget }: PageReading,
+): Promise<WireLog> {
+  const { runId, fence } = attempt
+  const end = await store.logEnd({ runId, fence })
+  const last = attempt.end?.output?.last ?? []
+  const parts: LinePiece[][] = [[...piecesOf(last, end.lines)]]
+  const next = end.lines + countLines(last)
+  // Backwards and only as far as necessary: the end of a long log is found as fast as that of a
+  // short one.
+  const least = Math.max(0, end.chunks - TAIL_CHUNKS)
+  for (let chunk = end.chunks - 1, from = end.lines; chunk >= least; chunk -= 1) {
+    // One more line, so that the first requested one is complete.
+    if (from < next - count) break
+    const [row] = await store.logChunks({ runId, fence, from: chunk, limit: 1 })
+    if (!row) break
+    from = row.firstLine
+    const unpacked = await unpackInBackground(row.packed)
+    const { firstLine } = row
+    parts.push(await budget.run(() => [...piecesOf(entriesOf(unpacked), firstLine)]))
+  }
+  const found = parts.toReversed().flat()
+  const first = firstOfLast(found, count)
+  const page = new LinePage(count)
+  for (const piece of found) if (piece.line >= first && !page.add(piece)) break
+  return showLog(attempt, await shownLines(page, attempt.startedAt, budget), next)
+}
+
+/**
+ * Chunks in order, including the last one, which came with the end. After each chunk `skipTo` may
+ * name the next one needed.
+ */
+async function* piecesFrom(
+  attempt: LoggedAttempt,
+  from: number,
+  skipTo: () => Promise<number | undefined>,
+  { store, budget }: PageReading,
+): AsyncGenerator<Piece> {
+  const { runId, fence } = attempt
+  let limit = 1
+  let chunk = from
+  for (;;) {
+    const rows = await store.logChunks({ runId, fence, from: chunk, limit })
+    chunk += rows.length
+    let later: number | undefined
+    for (const { chunk: number, firstLine, packed } of rows) {
+      const unpacked = await unpackInBackground(packed)
+      yield { firstLine, entries: await budget.run(() => entriesOf(unpacked)) }
+      later = await skipTo()
+      if (later !== undefined && later > number) break
+    }
+    if (later !== undefined) chunk = later
+    else if (rows.length < limit) break
+    limit = Math.min(2 * limit, MOST_CHUNKS)
+  }
+  const last = attempt.end?.output?.last
+  if (!last) return
+  const { lines } = await store.logEnd({ runId, fence })
+  yield { firstLine: lines, entries: last }
+}
+
 /** Adds the lines of a piece from a number on. Returns the number of the first line that does not fit. */
 function fill(page: LinePage, { entries, firstLine }: Piece, from: number): number | undefined {
   for (const piece of piecesOf(entries, firstLine)) {
     if (piece.line >= from && !page.add(piece)) return piece.line
   }
   return undefined
+}
+
+async function shownLines(
+  page: LinePage,
+  startedAt: number,
+  budget: LoopBudget,
+): Promise<WireLogLine[]> {
+  const shown: WireLogLine[] = []
+  for (let from = 0; from < page.length; from += SLICE_LINES) {
+    shown.push(...(await budget.run(() => page.shown(startedAt, from, from + SLICE_LINES))))
+  }
+  return shown
+}
+
+async function writeLog({ lines, ...rest }: WireLog, budget: LoopBudget): Promise<string> {
+  const written: string[] = []
+  for (let from = 0; from < lines.length; from += SLICE_LINES) {
+    const slice = lines.slice(from, from + SLICE_LINES)
+    written.push(await budget.run(() => slice.map((line) => JSON.stringify(line)).join()))
+  }
+  return `{"lines":[${written.join()}],${JSON.stringify(rest).slice(1)}`
+}
+
+function showLog(attempt: LoggedAttempt, lines: readonly WireLogLine[], next: number): WireLog {
+  return {
+    run: publicId('run', attempt.runId),
+    attempt: attempt.attempt,
+    lines,
+    next_line: next,
+    complete: attempt.end !== undefined,
+    dropped: attempt.end?.output?.dropped ?? 0,
+  }
 }
 
 /** The number of the first of the last lines; fewer lines if they are long. */

@@ -48,49 +48,29 @@ export interface SessionIndexOptions {
 
 export function createSessionIndex({ onRemove }: SessionIndexOptions = {}): SessionIndex {
   const sessions = new Map<number, Session>()
-  const groups = new Map<Offer, Set<Session>>()
+  const groups = createWaitingGroups()
   const leases = new Map<number, HeldLease>()
-  const weights = new Map<string, number>()
-
-  const weigh = ({ owner, weight }: Session, sign: 1 | -1) => {
-    const sum = (weights.get(owner.id) ?? 0) + sign * weight
-    if (sum > 0) weights.set(owner.id, sum)
-    else weights.delete(owner.id)
-  }
-
-  const joinGroup = (session: Session) => {
-    const group = groups.get(session.offer)
-    if (group) group.add(session)
-    else groups.set(session.offer, new Set([session]))
-  }
-
-  const leaveGroup = (session: Session): boolean => {
-    const group = groups.get(session.offer)
-    const wasThere = group?.delete(session) ?? false
-    if (group?.size === 0) groups.delete(session.offer)
-    return wasThere
-  }
+  const weights = createOwnerWeights()
 
   const sessionIndex: SessionIndex = {
     sessions,
-    offerGroups: groups,
-
-    weightOf: (owner) => weights.get(owner) ?? 0,
+    offerGroups: groups.byOffer,
+    weightOf: weights.of,
 
     add(session) {
       const before = sessions.get(session.id)
-      if (before) weigh(before, -1)
+      if (before) weights.add(before, -1)
       sessions.set(session.id, session)
-      weigh(session, 1)
+      weights.add(session, 1)
     },
 
     remove(session) {
       if (sessions.get(session.id) === session) {
         sessions.delete(session.id)
-        weigh(session, -1)
+        weights.add(session, -1)
         onRemove?.(session)
       }
-      leaveGroup(session)
+      groups.leave(session)
       const held = [...session.leases.values()]
       for (const lease of held) {
         if (leases.get(lease.runId) === lease) leases.delete(lease.runId)
@@ -104,7 +84,7 @@ export function createSessionIndex({ onRemove }: SessionIndexOptions = {}): Sess
     end(session) {
       session.isEnded = true
       session.credit = 0
-      leaveGroup(session)
+      groups.leave(session)
     },
     leaseOf: (runId) => leases.get(runId),
     allLeases: () => leases.values(),
@@ -112,18 +92,16 @@ export function createSessionIndex({ onRemove }: SessionIndexOptions = {}): Sess
 
     updateWaiting(session) {
       const hasFreeSlots = session.credit > session.promised
-      if (hasFreeSlots && sessionIndex.isCurrent(session)) joinGroup(session)
-      else leaveGroup(session)
+      if (hasFreeSlots && sessionIndex.isCurrent(session)) groups.join(session)
+      else groups.leave(session)
     },
 
-    stopWaiting: (session) => void leaveGroup(session),
+    stopWaiting: (session) => void groups.leave(session),
 
     requeue(session) {
-      if (!leaveGroup(session)) return
+      if (!groups.leave(session)) return
       sessionIndex.updateWaiting(session)
-      const group = groups.get(session.offer)
-      if (!group || !groups.delete(session.offer)) return
-      groups.set(session.offer, group)
+      groups.moveBehind(session.offer)
     },
 
     hold(session, lease, exchange, mono) {
@@ -163,4 +141,43 @@ export function createSessionIndex({ onRemove }: SessionIndexOptions = {}): Sess
     },
   }
   return sessionIndex
+}
+
+/** The total weight of each owner's sessions. */
+function createOwnerWeights() {
+  const weights = new Map<string, number>()
+  return {
+    of: (owner: string): number => weights.get(owner) ?? 0,
+    add({ owner, weight }: Session, sign: 1 | -1): void {
+      const sum = (weights.get(owner.id) ?? 0) + sign * weight
+      if (sum > 0) weights.set(owner.id, sum)
+      else weights.delete(owner.id)
+    },
+  }
+}
+
+/** Waiting sessions by their offer. */
+function createWaitingGroups() {
+  const byOffer = new Map<Offer, Set<Session>>()
+  return {
+    byOffer: byOffer as ReadonlyMap<Offer, ReadonlySet<Session>>,
+    join(session: Session): void {
+      const group = byOffer.get(session.offer)
+      if (group) group.add(session)
+      else byOffer.set(session.offer, new Set([session]))
+    },
+    /** Returns whether it was waiting. */
+    leave(session: Session): boolean {
+      const group = byOffer.get(session.offer)
+      const wasThere = group?.delete(session) ?? false
+      if (group?.size === 0) byOffer.delete(session.offer)
+      return wasThere
+    },
+    /** Moves a group behind the others. */
+    moveBehind(offer: Offer): void {
+      const group = byOffer.get(offer)
+      if (!group || !byOffer.delete(offer)) return
+      byOffer.set(offer, group)
+    },
+  }
 }

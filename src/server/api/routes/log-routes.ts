@@ -68,14 +68,15 @@ function readRoutes(api: Api, { runs }: Administration): void {
       reference: { answers: { 200: 'Log' }, problems: ['run_not_found', 'log_not_found'] },
     },
     schema: { summary: 'Read the log of a run, line by line', params, querystring: Part },
-    handler: (request) => {
+    handler: async (request, reply) => {
       const { attempt, from_line, limit, tail } = request.query
-      return runs.log(projectOf(request), readRunId(request.params.id), {
+      const log = await runs.log(projectOf(request), readRunId(request.params.id), {
         attempt: readCountParameter(attempt, 'attempt', MOST),
         from: readCountParameter(from_line, 'from_line', MAX_LINES, 0),
         limit: readCountParameter(limit, 'limit', LIMITS.logLines),
         tail: readCountParameter(tail, 'tail', LIMITS.logLines),
       })
+      return reply.type('application/json; charset=utf-8').send(log)
     },
   })
 

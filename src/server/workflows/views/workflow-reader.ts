@@ -74,12 +74,7 @@ export function createWorkflowReader({
 }: Deps): WorkflowReader {
   const countSteps = createCountSteps({ store, clock })
 
-  /** Null for a run that is no workflow. */
-  const compiledOf = async ({
-    laneId,
-    jobId,
-    version,
-  }: RunRecord): Promise<CompiledWorkflow | null> => {
+  const compiledOf: FindCompiled = async ({ laneId, jobId, version }) => {
     const lane = await catalog.lane(laneId)
     if (lane?.executor !== WORKFLOW_EXECUTOR || version === null) return null
     await catalog.learnNames([jobId], [])
@@ -90,39 +85,6 @@ export function createWorkflowReader({
       if (error instanceof PunctualError && error.status < 500) return null
       throw error
     }
-  }
-
-  const readFacts = async (
-    run: RunRecord,
-    compiled: CompiledWorkflow,
-    steps: readonly number[],
-  ): Promise<WorkflowSnapshot> => {
-    const facts = await readStepFacts(store, { workflowId: run.id, graph: compiled.graph }, steps)
-    return { compiled, facts, progress: progressOf(run) }
-  }
-
-  const showSteps = async (
-    run: RunRecord,
-    compiled: CompiledWorkflow,
-    steps: readonly number[],
-  ) => {
-    const seen = await readFacts(run, compiled, steps)
-    const { wholeOf, failedOf } = seen.facts
-    const places = steps.flatMap((step) => [wholeOf(step) ?? NOWHERE, ...failedOf(step)])
-    const runs = await findStepRuns(store, run.id, places)
-    return steps.map((step) => showStep(seen, step, runs))
-  }
-
-  const find = (project: string, id: string) => findProjectRun(project, id, { store, catalog })
-
-  const findStep = async (project: string, id: string, name: string) => {
-    const run = await find(project, id)
-    const compiled = await compiledOf(run)
-    const step = compiled?.indexOf.get(name)
-    if (!compiled || step === undefined) {
-      throw new PunctualError('step_not_found', `${id} has no step ${name.slice(0, 128)}`)
-    }
-    return { run, compiled, step }
   }
 
   const workflowOf = async (run: RunRecord): Promise<WorkflowView | null> => {
@@ -156,7 +118,7 @@ export function createWorkflowReader({
       }
       const waiting = await first('waiting')
       const running = await first('running')
-      const seen = await readFacts(run, compiled, waiting)
+      const seen = await readFacts(run, compiled, waiting, store)
       const blockedStep = await findBlockedRun(store, run.id, running)
       return {
         job: catalog.jobName(run.jobId),
@@ -170,6 +132,35 @@ export function createWorkflowReader({
       }
     },
 
+    ...createStepReader({ store, catalog, compiledOf }),
+  }
+}
+
+/** The definition of a workflow run; null for a run that is no workflow. */
+type FindCompiled = (run: RunRecord) => Promise<CompiledWorkflow | null>
+
+/** The steps of workflows, and their items. */
+function createStepReader({
+  store,
+  catalog,
+  compiledOf,
+}: Pick<Deps, 'store' | 'catalog'> & { readonly compiledOf: FindCompiled }): Pick<
+  WorkflowReader,
+  'steps' | 'step' | 'items'
+> {
+  const find = (project: string, id: string) => findProjectRun(project, id, { store, catalog })
+
+  const findStep = async (project: string, id: string, name: string) => {
+    const run = await find(project, id)
+    const compiled = await compiledOf(run)
+    const step = compiled?.indexOf.get(name)
+    if (!compiled || step === undefined) {
+      throw new PunctualError('step_not_found', `${id} has no step ${name.slice(0, 128)}`)
+    }
+    return { run, compiled, step }
+  }
+
+  return {
     async steps(project, id, { state, limit, cursor }) {
       const from = readCountCursor(cursor)
       const run = await find(project, id)
@@ -178,7 +169,7 @@ export function createWorkflowReader({
       const size = pageLimit(limit)
       const wanted = { from, limit: size + 1, state }
       const steps = await chooseSteps(store, { workflowId: run.id, graph: compiled.graph }, wanted)
-      const shown = await showSteps(run, compiled, steps.slice(0, size))
+      const shown = await showSteps(run, compiled, steps.slice(0, size), store)
       return pageOf(
         steps.map((step, nth) => ({ step, nth })),
         size,
@@ -189,7 +180,7 @@ export function createWorkflowReader({
 
     async step(project, id, name) {
       const { run, compiled, step } = await findStep(project, id, name)
-      const [shown] = await showSteps(run, compiled, [step])
+      const [shown] = await showSteps(run, compiled, [step], store)
       return shown as WireStep
     },
 
@@ -209,6 +200,29 @@ export function createWorkflowReader({
       )
     },
   }
+}
+
+async function readFacts(
+  run: RunRecord,
+  compiled: CompiledWorkflow,
+  steps: readonly number[],
+  store: Store,
+): Promise<WorkflowSnapshot> {
+  const facts = await readStepFacts(store, { workflowId: run.id, graph: compiled.graph }, steps)
+  return { compiled, facts, progress: progressOf(run) }
+}
+
+async function showSteps(
+  run: RunRecord,
+  compiled: CompiledWorkflow,
+  steps: readonly number[],
+  store: Store,
+): Promise<WireStep[]> {
+  const seen = await readFacts(run, compiled, steps, store)
+  const { wholeOf, failedOf } = seen.facts
+  const places = steps.flatMap((step) => [wholeOf(step) ?? NOWHERE, ...failedOf(step)])
+  const runs = await findStepRuns(store, run.id, places)
+  return steps.map((step) => showStep(seen, step, runs))
 }
 
 const NOWHERE = { runId: null }
