@@ -1,4 +1,4 @@
-import { createActors } from '../identity/actors.ts'
+import { type Actors, createActors } from '../identity/actors.ts'
 import { type AuditLog, createAuditLog } from './audit.ts'
 import { type BackfillAdmin, createBackfillAdmin } from './backfills.ts'
 import { createForecaster, type Forecaster } from './forecaster.ts'
@@ -65,7 +65,7 @@ export interface Administration {
   readonly feed: Feed
 }
 
-export function createAdministration(deps: {
+interface AdministrationDeps {
   readonly store: Store
   readonly catalog: CatalogCache
   readonly definitions: Definitions
@@ -102,129 +102,70 @@ export function createAdministration(deps: {
   submit(by: RequestedBy, submission: Submission): Promise<SubmitAnswer>
   /** Throws if the submission would be refused. */
   check(by: RequestedBy, submission: Submission): Promise<void>
-}): Administration {
-  const {
-    store,
-    catalog,
-    definitions,
-    laneIndex,
-    queueSettings,
-    watch,
-    clock,
-    progress,
-    storeNow,
-  } = deps
+}
+
+export function createAdministration(deps: AdministrationDeps): Administration {
+  const { store, catalog, storeNow } = deps
   const actors = createActors(store)
-  const workers = createWorkerAdmin(store, deps.workerIds)
-  const { zone, rules } = deps
-  const afterFiring = createAfterFiring({ store, clock, storeNow })
-  const schedules = createScheduleAdmin({
-    store,
-    catalog,
-    storeNow,
-    rules,
-    afterFiring,
-    mintId: deps.mintId,
-    onChange: deps.onScheduleChange,
-    submit: deps.submit,
-  })
-  const scheduleDefining = createScheduleDefiner({
-    store,
-    catalog,
-    schedules,
-    zone,
-    rules,
-    storeNow,
-    mintId: deps.mintId,
-  })
-  const scheduleReading = createScheduleReader({
-    store,
-    catalog,
-    schedules,
-    rules,
-    actors,
-    zone,
-    storeNow,
-    mayFire: deps.mayPromise,
-    storeClock: deps.storeClock,
-  })
   return {
     now: storeNow,
+    ...createJobParts(actors, deps),
+    ...createRunParts(deps),
+    tokens: createTokenAdmin({ store, catalog, actors, onChange: deps.onTokenChange }),
+    secrets: createSecretAdmin({ store, catalog, actors, vault: deps.vault }),
+    audit: createAuditLog({ store, catalog, actors }),
+    storage: createStorageAdmin({ ...deps.keeping, store, health: deps.health }),
+    feed: deps.feed,
+    hooks: createHookReceiver(deps),
+    webhooks: createWebhookAdmin({ ...deps, actors, onDue: deps.onDelivery }),
+  }
+}
+
+/** Jobs, and their schedules. */
+function createJobParts(
+  actors: Actors,
+  deps: AdministrationDeps,
+): Pick<
+  Administration,
+  'jobs' | 'schedules' | 'scheduleDefining' | 'scheduleReading' | 'backfills' | 'forecaster'
+> {
+  const { store, clock, storeNow } = deps
+  const afterFiring = createAfterFiring({ store, clock, storeNow })
+  const onChange = deps.onScheduleChange
+  const schedules = createScheduleAdmin({ ...deps, afterFiring, onChange })
+  const scheduleDefining = createScheduleDefiner({ ...deps, schedules })
+  const mayFire = deps.mayPromise
+  const scheduleReading = createScheduleReader({ ...deps, schedules, actors, mayFire })
+  return {
     jobs: createJobAdmin({
-      store,
-      catalog,
-      definitions,
+      ...deps,
       actors,
-      clock,
       afterFiring,
       reading: scheduleReading,
       defining: scheduleDefining,
-      knownJobs: deps.knownJobs,
-      onScheduleChange: deps.onScheduleChange,
     }),
     schedules,
     scheduleDefining,
     scheduleReading,
-    backfills: createBackfillAdmin({
-      store,
-      catalog,
-      schedules,
-      rules,
-      storeNow,
-      mintId: deps.mintId,
-      onStart: deps.onBackfill,
-    }),
-    forecaster: createForecaster({ store, catalog, schedules, storeNow }),
-    queues: createQueueAdmin({
-      store,
-      catalog,
-      laneIndex,
-      workers,
-      queueSettings,
-      onChange: deps.onQueueChange,
-    }),
-    tokens: createTokenAdmin({ store, catalog, actors, onChange: deps.onTokenChange }),
-    secrets: createSecretAdmin({ store, catalog, actors, vault: deps.vault }),
-    audit: createAuditLog({ store, catalog, actors }),
+    backfills: createBackfillAdmin({ ...deps, schedules, onStart: deps.onBackfill }),
+    forecaster: createForecaster({ ...deps, schedules }),
+  }
+}
+
+/** Runs and their steps, and what executes them. */
+function createRunParts(
+  deps: AdministrationDeps,
+): Pick<Administration, 'workers' | 'queues' | 'steps' | 'runs'> {
+  const { store, queueSettings } = deps
+  const workers = createWorkerAdmin(store, deps.workerIds)
+  return {
     workers,
-    storage: createStorageAdmin({ ...deps.keeping, store, health: deps.health }),
-    feed: deps.feed,
-    hooks: createHookReceiver({
-      store,
-      catalog,
-      vault: deps.vault,
-      storeNow,
-      submit: deps.submit,
-      check: deps.check,
-    }),
-    webhooks: createWebhookAdmin({
-      store,
-      catalog,
-      actors,
-      storeNow,
-      sealer: deps.sealer,
-      messages: deps.messages,
-      mintId: deps.mintId,
-      onDue: deps.onDelivery,
-    }),
+    queues: createQueueAdmin({ ...deps, workers, onChange: deps.onQueueChange }),
     steps: createStepAdmin({
       reading: deps.workflowReader,
-      ofJob: createJobSteps({ store, catalog, compiledWorkflows: deps.compiledWorkflows }),
+      ofJob: createJobSteps(deps),
       ask: deps.askWorkflow,
     }),
-    runs: createRunReader({
-      store,
-      catalog,
-      workers,
-      watch,
-      clock,
-      progress,
-      storeNow,
-      formerSessions: deps.formerSessions,
-      laneIndex,
-      mayPromise: deps.mayPromise,
-      queues: queueSettings,
-      workflowReader: deps.workflowReader,
-    }),
+    runs: createRunReader({ ...deps, workers, queues: queueSettings }),
   }
 }

@@ -54,7 +54,7 @@ export interface ScheduleReader {
 
 const DAY_MS = 86_400_000
 
-export function createScheduleReader(deps: {
+interface ScheduleReaderDeps {
   readonly store: ScheduleStore & HistoryStore
   readonly catalog: CatalogCache
   readonly schedules: ScheduleAdmin
@@ -65,17 +65,13 @@ export function createScheduleReader(deps: {
   storeNow(): number
   mayFire(): boolean
   readonly storeClock: StoreClock
-}): ScheduleReader {
+}
+
+export function createScheduleReader(deps: ScheduleReaderDeps): ScheduleReader {
   const { store, catalog, schedules, rules, actors, storeNow } = deps
 
-  const learnJobs = (records: readonly ScheduleRecord[]) =>
-    catalog.learnNames(
-      records.map(({ jobId }) => jobId),
-      [],
-    )
-
   const show = async (records: readonly ScheduleRecord[]) => {
-    await learnJobs(records)
+    await learnJobs(records, catalog)
     const nameOf = await actors.names()
     const showing = { rules, now: storeNow(), jobName: catalog.jobName, nameOf }
     return records.map((record) => showSchedule(record, showing))
@@ -129,52 +125,72 @@ export function createScheduleReader(deps: {
       return explainSchedule(shown as WireSchedule, asOf)
     },
 
-    async next(project, job, count) {
-      const now = storeNow()
-      const projectId = await catalog.findProject(project)
-      if (projectId === null) return { data: [], complete: true }
-      const all = { after: 0, limit: LIMITS.schedules }
-      const { records, complete } =
-        job === undefined
-          ? await upcomingSchedules(store, { projectId, rules, now, count })
-          : { records: await schedules.list(project, job, all), complete: true }
-      await learnJobs(records)
-      const data = earliest(records, rules, now, count).map(
-        ({ record: { jobId, name, spec }, at }) => {
-          const { rule } = decodeSpec<RuleSource>(spec)
-          const which = { job: catalog.jobName(jobId), schedule: name }
-          return { ...which, ...showTime(at, rule), words: scheduleWords(rule) }
-        },
-      )
-      return { data, complete }
-    },
+    next: (project, job, count) => nextTimes(project, job, count, deps),
 
     // `H` and jitter depend on the schedule; a sample schedule stands for any of the project.
     preview: (project, definition, count) =>
       previewSchedule(definition, { zone: deps.zone, seed: project, now: storeNow(), count }),
 
-    async away(project, since = storeNow() - DAY_MS) {
-      const until = storeNow()
-      const projectId = await catalog.findProject(project)
-      const { records, complete } =
-        projectId === null
-          ? { records: [], complete: true }
-          : await unusualOccurrencesSince(store, projectId, since)
-      const bySchedule = Map.groupBy(records, ({ scheduleId }) => scheduleId)
-      const known = await store.findSchedules([...bySchedule.keys()])
-      await learnJobs(known)
-      const named = new Map(known.map((one) => [one.id, one]))
-      const summaries = Array.from(bySchedule, ([id, of]) => {
-        const schedule = named.get(id)
-        const job = schedule ? catalog.jobName(schedule.jobId) : null
-        return countOutcomes(of, { id, job, name: schedule?.name ?? null })
-      })
-      return {
-        since: formatTime(since, 'since'),
-        until: formatTime(until, 'until'),
-        complete,
-        schedules: summaries,
-      }
-    },
+    away: (project, since = storeNow() - DAY_MS) => summarize(project, since, deps),
   }
+}
+
+/** The next times of all schedules of a project, or of one job. */
+async function nextTimes(
+  project: string,
+  job: string | undefined,
+  count: number,
+  { store, catalog, schedules, rules, storeNow }: ScheduleReaderDeps,
+): Promise<WireNextTimes> {
+  const now = storeNow()
+  const projectId = await catalog.findProject(project)
+  if (projectId === null) return { data: [], complete: true }
+  const all = { after: 0, limit: LIMITS.schedules }
+  const { records, complete } =
+    job === undefined
+      ? await upcomingSchedules(store, { projectId, rules, now, count })
+      : { records: await schedules.list(project, job, all), complete: true }
+  await learnJobs(records, catalog)
+  const data = earliest(records, rules, now, count).map(({ record: { jobId, name, spec }, at }) => {
+    const { rule } = decodeSpec<RuleSource>(spec)
+    const which = { job: catalog.jobName(jobId), schedule: name }
+    return { ...which, ...showTime(at, rule), words: scheduleWords(rule) }
+  })
+  return { data, complete }
+}
+
+/** Missed, skipped and late times since then. */
+async function summarize(
+  project: string,
+  since: number,
+  { store, catalog, storeNow }: ScheduleReaderDeps,
+): Promise<WireAway> {
+  const until = storeNow()
+  const projectId = await catalog.findProject(project)
+  const { records, complete } =
+    projectId === null
+      ? { records: [], complete: true }
+      : await unusualOccurrencesSince(store, projectId, since)
+  const bySchedule = Map.groupBy(records, ({ scheduleId }) => scheduleId)
+  const known = await store.findSchedules([...bySchedule.keys()])
+  await learnJobs(known, catalog)
+  const named = new Map(known.map((one) => [one.id, one]))
+  const summaries = Array.from(bySchedule, ([id, of]) => {
+    const schedule = named.get(id)
+    const job = schedule ? catalog.jobName(schedule.jobId) : null
+    return countOutcomes(of, { id, job, name: schedule?.name ?? null })
+  })
+  return {
+    since: formatTime(since, 'since'),
+    until: formatTime(until, 'until'),
+    complete,
+    schedules: summaries,
+  }
+}
+
+function learnJobs(records: readonly ScheduleRecord[], catalog: CatalogCache): Promise<void> {
+  return catalog.learnNames(
+    records.map(({ jobId }) => jobId),
+    [],
+  )
 }

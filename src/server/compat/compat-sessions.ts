@@ -40,7 +40,7 @@ export interface CompatSessions {
   ): Promise<boolean>
 }
 
-export function createCompatSessions(deps: {
+interface CompatSessionsDeps {
   /** A secret that identifies this installation. */
   readonly installation: string
   readonly ttlMs: number
@@ -49,8 +49,67 @@ export function createCompatSessions(deps: {
   readonly registry: SessionRegistry
   readonly exchanging: ExchangeContext
   storeNow(): number
-}): CompatSessions {
-  const { installation, ttlMs, store, sessionIndex, registry, exchanging } = deps
+}
+
+export function createCompatSessions(deps: CompatSessionsDeps): CompatSessions {
+  const { ttlMs, registry, exchanging } = deps
+  const arrive = createArrival(deps)
+
+  const findOrRegister = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
+    const session = await arrive(worker, isNew)
+    const held = Array.from(session.leases.values(), ({ runId, fence }) => ({
+      run: publicId('run', runId),
+      fence,
+    }))
+    registry.heartbeat(session, { registration: session.registration, answered: 0, held })
+    return session
+  }
+
+  const heldBy = (session: Session) => session.leases.values().next().value
+
+  /** Such a worker never confirms an exchange: its grant is repeated until it ends. */
+  const speak = (
+    session: Session,
+    input: { done: readonly FinishedAttempt[]; free: number; waitMs: number },
+    origin?: RequestOrigin,
+  ) => {
+    const { registration, exchange: last } = session
+    const message = { registration, number: last + 1, answered: 0, ...input }
+    return exchange(session, message, exchanging, origin)
+  }
+
+  const end: CompatSessions['end'] = async (session, { runId, fence }, outcome) => {
+    const done = [{ run: publicId('run', runId), fence, ...outcome }]
+    const { verdicts } = await speak(session, { done, free: 0, waitMs: 0 })
+    return verdicts[0] === 'accepted'
+  }
+
+  return {
+    register: (worker) => findOrRegister(worker, true),
+    heartbeat: (worker) => findOrRegister(worker, false),
+
+    async take(session, waitMs, origin) {
+      const held = heldBy(session)
+      if (held && !held.cancelling) return held
+      // A worker that asks for work runs nothing, so no stop request is needed.
+      if (held) await end(session, held, { outcome: 'cancelled' })
+      // Well before its silence would count against it.
+      await speak(session, { done: [], free: 1, waitMs: Math.min(waitMs, ttlMs / 2) }, origin)
+      return heldBy(session)
+    },
+
+    end,
+  }
+}
+
+/**
+ * Finds or registers the session of a worker. One request at a time per worker: two must not replace
+ * each other's session.
+ */
+function createArrival(
+  deps: CompatSessionsDeps,
+): (worker: CompatWorker, isNew: boolean) => Promise<Session> {
+  const { installation, ttlMs, store, sessionIndex, registry } = deps
   const arriving = new Map<number, Promise<void>>()
 
   /**
@@ -102,8 +161,7 @@ export function createCompatSessions(deps: {
     if (!current(worker, recalled)) await enter(worker, recalled)
   }
 
-  /** One request at a time per worker: two must not replace each other's session. */
-  const inTurn = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
+  return async (worker, isNew) => {
     const id = sessionOf(worker)
     const before = arriving.get(id) ?? Promise.resolve()
     const arrival = before.catch(() => {}).then(() => arrive(worker, isNew))
@@ -116,52 +174,6 @@ export function createCompatSessions(deps: {
     const session = sessionIndex.sessions.get(id)
     if (!session || session.isEnded) throw unknownWorker(worker)
     return session
-  }
-
-  const findOrRegister = async (worker: CompatWorker, isNew: boolean): Promise<Session> => {
-    const session = await inTurn(worker, isNew)
-    const held = Array.from(session.leases.values(), ({ runId, fence }) => ({
-      run: publicId('run', runId),
-      fence,
-    }))
-    registry.heartbeat(session, { registration: session.registration, answered: 0, held })
-    return session
-  }
-
-  const heldBy = (session: Session) => session.leases.values().next().value
-
-  /** Such a worker never confirms an exchange: its grant is repeated until it ends. */
-  const speak = (
-    session: Session,
-    input: { done: readonly FinishedAttempt[]; free: number; waitMs: number },
-    origin?: RequestOrigin,
-  ) => {
-    const { registration, exchange: last } = session
-    const message = { registration, number: last + 1, answered: 0, ...input }
-    return exchange(session, message, exchanging, origin)
-  }
-
-  const end: CompatSessions['end'] = async (session, { runId, fence }, outcome) => {
-    const done = [{ run: publicId('run', runId), fence, ...outcome }]
-    const { verdicts } = await speak(session, { done, free: 0, waitMs: 0 })
-    return verdicts[0] === 'accepted'
-  }
-
-  return {
-    register: (worker) => findOrRegister(worker, true),
-    heartbeat: (worker) => findOrRegister(worker, false),
-
-    async take(session, waitMs, origin) {
-      const held = heldBy(session)
-      if (held && !held.cancelling) return held
-      // A worker that asks for work runs nothing, so no stop request is needed.
-      if (held) await end(session, held, { outcome: 'cancelled' })
-      // Well before its silence would count against it.
-      await speak(session, { done: [], free: 1, waitMs: Math.min(waitMs, ttlMs / 2) }, origin)
-      return heldBy(session)
-    },
-
-    end,
   }
 }
 

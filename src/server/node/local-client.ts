@@ -1,7 +1,13 @@
 import { PunctualError } from '../../core/errors.ts'
 import { publicId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { RunView, SchedulerClient, SubmitAnswer } from '../../core/wire/protocol.ts'
+import type {
+  ListQuery,
+  RunPage,
+  RunView,
+  SchedulerClient,
+  SubmitAnswer,
+} from '../../core/wire/protocol.ts'
 import { parseRunFilter, type RunFilter } from '../../core/run/run-filter.ts'
 import type { FinalState } from '../../core/run/run-state.ts'
 import { throwFirstError, type SubmitOutcome } from '../../core/wire/submit-outcome.ts'
@@ -92,27 +98,7 @@ export function createLocalClient(
       return { ...whole, workflow, step, trigger }
     },
 
-    async listRuns(query = {}) {
-      const limit = Math.min(query.limit ?? 50, LIMITS.pageSize)
-      const place = runPlace(query.cursor, parts)
-      const filter: RunFilter = {
-        ...parseRunFilter(query.q ?? '', parts.storeNow()),
-        ...(query.state === undefined ? {} : { states: new Set([query.state]) }),
-        ...(query.job === undefined ? {} : { jobs: [query.job] }),
-      }
-      const projectId = await catalog.findProject(project)
-      if (projectId === null) return { runs: [], next: null }
-      const list = (input: { filter: RunFilter; before: number; limit: number }) =>
-        queryRunPage({ projectId, ...input }, store)
-      const { before, aheadFrom } = place
-      const page = await (aheadFrom === null
-        ? list({ filter, before, limit })
-        : listFutureRunsLast(list, { filter, limit }, { before, aheadFrom }))
-      return {
-        runs: await viewsOf(page.runs, catalog, shown),
-        next: page.before === null ? null : encodeRunCursor({ before: page.before, aheadFrom }),
-      }
-    },
+    listRuns: (query = {}) => listRuns(project, query, parts),
 
     async cancel(id, cause) {
       const { id: runId, projectId } = await find(id)
@@ -146,6 +132,30 @@ export function createLocalClient(
     ...createWorking({ project, principal: INTERNAL }, parts),
   }
   return client
+}
+
+async function listRuns(project: string, query: ListQuery, parts: ClientParts): Promise<RunPage> {
+  const { store, catalog, creators } = parts
+  const shown = { progressOf: parts.progress.of, creators }
+  const limit = Math.min(query.limit ?? 50, LIMITS.pageSize)
+  const place = runPlace(query.cursor, parts)
+  const filter: RunFilter = {
+    ...parseRunFilter(query.q ?? '', parts.storeNow()),
+    ...(query.state === undefined ? {} : { states: new Set([query.state]) }),
+    ...(query.job === undefined ? {} : { jobs: [query.job] }),
+  }
+  const projectId = await catalog.findProject(project)
+  if (projectId === null) return { runs: [], next: null }
+  const list = (input: { filter: RunFilter; before: number; limit: number }) =>
+    queryRunPage({ projectId, ...input }, store)
+  const { before, aheadFrom } = place
+  const page = await (aheadFrom === null
+    ? list({ filter, before, limit })
+    : listFutureRunsLast(list, { filter, limit }, { before, aheadFrom }))
+  return {
+    runs: await viewsOf(page.runs, catalog, shown),
+    next: page.before === null ? null : encodeRunCursor({ before: page.before, aheadFrom }),
+  }
 }
 
 /**

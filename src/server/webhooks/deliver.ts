@@ -27,7 +27,7 @@ const CLAIMS = 2 ** 48
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
-export function createDeliverer(deps: {
+interface DelivererDeps {
   readonly store: DeliveryStore
   readonly outbound: Outbound
   readonly sealer: Pick<Sealer, 'open'>
@@ -38,60 +38,12 @@ export function createDeliverer(deps: {
   onSlotFree(): void
   onOutcome(outcome: DeliveryOutcome): void
   onError(error: unknown): void
-}): Deliverer {
-  const { store, outbound, sealer, clock, random } = deps
+}
+
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { store, random } = deps
   const stopping = new AbortController()
   const underWay = new Map<Promise<void>, number>()
-
-  const send = async (delivery: ClaimedDelivery): Promise<number> => {
-    const { id, url, body, projectId } = delivery
-    const secrets = await sealer.open(projectId, delivery.secrets)
-    const message = { id: publicId('dlv', id), body, at: Math.floor(deps.storeNow() / 1_000) }
-    const { status } = await outbound.send({
-      url,
-      method: 'POST',
-      headers: signedHeaders(message, secrets),
-      body,
-      timeoutMs: DELIVERY_TIMEOUT_MS,
-      maxResponseBytes: ANSWER_BYTES,
-      // A redirect is an error: the owner of the webhook should update its URL, and a redirect
-      // could lead anywhere.
-      maxRedirects: 0,
-      signal: stopping.signal,
-    })
-    return status
-  }
-
-  const tryOnce = async (delivery: ClaimedDelivery, claim: number): Promise<void> => {
-    const startedAt = clock.mono()
-    const answer = await send(delivery).then(
-      (status) => ({ status, error: errorOf(status) }),
-      (error: unknown) => ({ status: null, error: (error as Error).message }),
-    )
-    const { id, webhookId } = delivery
-    const tried = { id, webhookId, claim, tookMs: Math.round(clock.mono() - startedAt) }
-    if (answer.status === null && stopping.signal.aborted) {
-      const left = {
-        waitMs: 0,
-        state: 'pending',
-        status: null,
-        error: null,
-        disable: null,
-      } as const
-      await store.settleDelivery({ ...tried, ...left })
-      return
-    }
-    const verdict = evaluateDelivery(delivery, answer.status, deps.storeNow())
-    const isOver = verdict.to !== 'retry'
-    await store.settleDelivery({
-      ...tried,
-      ...answer,
-      waitMs: isOver ? null : verdict.waitMs,
-      state: verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending',
-      disable: verdict.to === 'gone' ? becauseGone(delivery) : null,
-    })
-    deps.onOutcome(verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'retried')
-  }
 
   const busy = () => {
     const counts = new Map<number, number>()
@@ -114,7 +66,7 @@ export function createDeliverer(deps: {
         busy: busy(),
       })
       for (const delivery of claimed) {
-        const trying = tryOnce(delivery, claim)
+        const trying = tryOnce(delivery, claim, deps, stopping.signal)
           // It stays claimed until its lease ends, and is tried again then.
           .catch(deps.onError)
           .finally(() => {
@@ -130,6 +82,68 @@ export function createDeliverer(deps: {
       await Promise.all(underWay.keys())
     },
   }
+}
+
+/** Returns the status of the answer. */
+async function send(
+  delivery: ClaimedDelivery,
+  { outbound, sealer, storeNow }: DelivererDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const { id, url, body, projectId } = delivery
+  const secrets = await sealer.open(projectId, delivery.secrets)
+  const message = { id: publicId('dlv', id), body, at: Math.floor(storeNow() / 1_000) }
+  const { status } = await outbound.send({
+    url,
+    method: 'POST',
+    headers: signedHeaders(message, secrets),
+    body,
+    timeoutMs: DELIVERY_TIMEOUT_MS,
+    maxResponseBytes: ANSWER_BYTES,
+    // A redirect is an error: the owner of the webhook should update its URL, and a redirect
+    // could lead anywhere.
+    maxRedirects: 0,
+    signal,
+  })
+  return status
+}
+
+/** Sends a delivery and stores the outcome; a delivery that is interrupted by the stop of the node stays pending. */
+async function tryOnce(
+  delivery: ClaimedDelivery,
+  claim: number,
+  deps: DelivererDeps,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { store, clock } = deps
+  const startedAt = clock.mono()
+  const answer = await send(delivery, deps, stopping).then(
+    (status) => ({ status, error: errorOf(status) }),
+    (error: unknown) => ({ status: null, error: (error as Error).message }),
+  )
+  const { id, webhookId } = delivery
+  const tried = { id, webhookId, claim, tookMs: Math.round(clock.mono() - startedAt) }
+  if (answer.status === null && stopping.aborted) {
+    const left = {
+      waitMs: 0,
+      state: 'pending',
+      status: null,
+      error: null,
+      disable: null,
+    } as const
+    await store.settleDelivery({ ...tried, ...left })
+    return
+  }
+  const verdict = evaluateDelivery(delivery, answer.status, deps.storeNow())
+  const isOver = verdict.to !== 'retry'
+  await store.settleDelivery({
+    ...tried,
+    ...answer,
+    waitMs: isOver ? null : verdict.waitMs,
+    state: verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending',
+    disable: verdict.to === 'gone' ? becauseGone(delivery) : null,
+  })
+  deps.onOutcome(verdict.to === 'delivered' ? 'delivered' : isOver ? 'failed' : 'retried')
 }
 
 function errorOf(status: number): string | null {

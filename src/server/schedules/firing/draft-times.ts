@@ -28,36 +28,18 @@ export type DraftTimes = (
 
 type RunTime = Extract<PlannedTime, { kind: 'run' }>
 
-export function createDraftTimes(deps: {
+interface DraftTimesDeps {
   readonly draft: DraftRuns
   readonly catalog: Pick<
     CatalogCache,
     'gates' | 'knownGates' | 'jobName' | 'projectName' | 'learnNames'
   >
   readonly definitions: Pick<Definitions, 'known' | 'find'>
-}): DraftTimes {
+}
+
+export function createDraftTimes(deps: DraftTimesDeps): DraftTimes {
   const { catalog, definitions } = deps
   const draftEach = createDraftEach(deps.draft)
-
-  const gateNameOf = ({ id, jobId, name }: ScheduleRecord) =>
-    `${catalog.jobName(jobId)}/${name} ${publicId('sch', id)}`
-
-  /** The gates that keep runs of one schedule from overlapping. */
-  const gatesOf = async (plans: readonly PlannedTimes[]): Promise<Map<PlannedTimes, number>> => {
-    const gated = plans.filter(({ spec }) => needsGate(spec.overlap))
-    const byProject = Map.groupBy(gated, ({ schedule }) => schedule.projectId)
-    const gates = new Map<PlannedTimes, number>()
-    for (const [projectId, group] of byProject) {
-      const keys = group.map(({ schedule }) => [{ key: gateNameOf(schedule), limit: 1 }])
-      const isKnown = keys.every((key) => catalog.knownGates(projectId, key) !== undefined)
-      if (!isKnown) await catalog.gates(projectId, keys.flat())
-      for (const [index, plan] of group.entries()) {
-        const [gate] = catalog.knownGates(projectId, keys[index] ?? []) ?? []
-        if (gate !== undefined) gates.set(plan, gate)
-      }
-    }
-    return gates
-  }
 
   const runsOf = async (plans: readonly PlannedTimes[]) => {
     const asked = plans.flatMap((of) =>
@@ -111,7 +93,7 @@ export function createDraftTimes(deps: {
       plans.map(({ schedule }) => schedule.jobId),
       plans.map(({ schedule }) => schedule.projectId),
     )
-    const gates = await gatesOf(plans)
+    const gates = await gatesOf(plans, catalog)
     const runs = await runsOf(plans)
     const settled: SettledTime[][] = []
     for (const plan of plans) settled.push(await settledOf(plan, runs, gates.get(plan)))
@@ -120,6 +102,33 @@ export function createDraftTimes(deps: {
 }
 
 const NOTHING: Expectations = {}
+
+/** The gates that keep runs of one schedule from overlapping. */
+async function gatesOf(
+  plans: readonly PlannedTimes[],
+  catalog: DraftTimesDeps['catalog'],
+): Promise<Map<PlannedTimes, number>> {
+  const gated = plans.filter(({ spec }) => needsGate(spec.overlap))
+  const byProject = Map.groupBy(gated, ({ schedule }) => schedule.projectId)
+  const gates = new Map<PlannedTimes, number>()
+  for (const [projectId, group] of byProject) {
+    const keys = group.map(({ schedule }) => [{ key: gateNameOf(schedule, catalog), limit: 1 }])
+    const isKnown = keys.every((key) => catalog.knownGates(projectId, key) !== undefined)
+    if (!isKnown) await catalog.gates(projectId, keys.flat())
+    for (const [index, plan] of group.entries()) {
+      const [gate] = catalog.knownGates(projectId, keys[index] ?? []) ?? []
+      if (gate !== undefined) gates.set(plan, gate)
+    }
+  }
+  return gates
+}
+
+function gateNameOf(
+  { id, jobId, name }: ScheduleRecord,
+  catalog: Pick<CatalogCache, 'jobName'>,
+): string {
+  return `${catalog.jobName(jobId)}/${name} ${publicId('sch', id)}`
+}
 
 function asRun(
   { nominalAt, late }: RunTime,
