@@ -115,19 +115,33 @@ export function createScheduleDefiner(deps: {
           { id, name, spec, next: nextOf(rules, spec, after, at), detail: storedFieldsOf(input) },
         ]
       })
-      return (projectId) => {
-        const note = (action: string, name: string, detail?: object) =>
-          auditEntryFor(by, projectId, `schedule.${action}`, `${job}/${name}`, detail)
-        return {
-          seen: there.map(({ id, version }) => ({ id, version })),
-          puts: puts.map(({ detail, ...put }) => ({
-            ...put,
-            audit: note('put', put.name, detail),
-          })),
-          removes: removed.map(({ id, name }) => ({ id, audit: note('delete', name) })),
-        }
-      }
+      return (projectId) => revisionOf(by, projectId, job, { seen: there, puts, removed })
     },
+  }
+}
+
+type PlannedPut = Omit<ScheduleRevision['puts'][number], 'audit'> & { readonly detail: object }
+
+/** The changes as the store gets them, with an entry of the audit log for each. */
+function revisionOf(
+  by: RequestedBy,
+  projectId: number,
+  job: string,
+  plan: {
+    readonly seen: readonly ScheduleRecord[]
+    readonly puts: readonly PlannedPut[]
+    readonly removed: readonly ScheduleRecord[]
+  },
+): ScheduleRevision {
+  const note = (action: string, name: string, detail?: object) =>
+    auditEntryFor(by, projectId, `schedule.${action}`, `${job}/${name}`, detail)
+  return {
+    seen: plan.seen.map(({ id, version }) => ({ id, version })),
+    puts: plan.puts.map(({ detail, ...put }) => ({
+      ...put,
+      audit: note('put', put.name, detail),
+    })),
+    removes: plan.removed.map(({ id, name }) => ({ id, audit: note('delete', name) })),
   }
 }
 

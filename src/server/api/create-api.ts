@@ -105,6 +105,13 @@ export function createApi(options: ApiOptions): Api {
   const routes = collectRoutes(api)
   api.decorate('routeTable', routes)
 
+  registerRoutes(api, options)
+  referenceRoutes(api, routes, options.version ?? 'unknown')
+  return api
+}
+
+/** All routes of the API, in the order of the reference. */
+function registerRoutes(api: Api, options: ApiOptions): void {
   metricsRoutes(api, options)
   healthRoutes(api, options)
   submitRoutes(api, options)
@@ -126,8 +133,6 @@ export function createApi(options: ApiOptions): Api {
   compatWorkerRoutes(api, options)
   compatSubmitRoutes(api, options)
   uiRoutes(api)
-  referenceRoutes(api, routes, options.version ?? 'unknown')
-  return api
 }
 
 function guardUrl(api: Api): void {

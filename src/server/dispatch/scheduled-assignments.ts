@@ -54,52 +54,17 @@ const SAME_INSTANT_MS = 100
 const MAX_LATE_MS = 1_000
 
 export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): ScheduledAssignments {
-  const { sessionIndex, laneIndex, clock } = deps
+  const { sessionIndex, clock } = deps
   let kept: ScheduledBatch[] = []
   let alarm = new AbortController()
   let isAwake = false
-
-  const assignDirectly = (grants: readonly ScheduledAssignment[], atMono: number) => {
-    const [first] = grants
-    if (!first) return
-    const touched = new Set<Session>()
-    const back: Lease[] = []
-    const mono = clock.mono()
-    const isInTime = mono - atMono <= MAX_LATE_MS
-    const granting: GrantContext = {
-      sessionIndex,
-      onGrant: deps.onGrant,
-      mono,
-      mayGrant: isInTime && deps.mayGrant() && deps.node() === first.lease.node,
-      giveBack: (lease) => back.push(lease),
-    }
-    for (const { session, lease, weight } of grants) {
-      releasePromise(session, weight, touched)
-      // A run that was cancelled meanwhile does not start, nor one of a paused queue or of a worker
-      // without free slots: it may be draining.
-      const isHalted = lease.cancelling || laneIndex.get(lease.laneId)?.isPaused
-      if (isHalted || session.credit < weight) back.push(lease)
-      else attempt(() => grantLease(session, lease, weight, granting))
-    }
-    if (back.length > 0) deps.giveBack(back).catch(deps.onError)
-    for (const session of touched) attempt(() => settleSessions([session], sessionIndex))
-  }
-
-  /** An error with one assignment must not affect the others. */
-  const attempt = (work: () => void) => {
-    try {
-      work()
-    } catch (error) {
-      deps.onError(error)
-    }
-  }
 
   const deliverDue = () => {
     const mono = clock.mono()
     const due = kept.filter(({ atMono }) => atMono <= mono)
     kept = kept.filter(({ atMono }) => atMono > mono)
     for (const { parts, atMono } of due) {
-      for (const { grants } of parts) attempt(() => assignDirectly(grants, atMono))
+      for (const { grants } of parts) attempt(() => deliver(grants, atMono, deps), deps)
     }
     for (const { parts } of due) for (const { done } of parts) done()
   }
@@ -134,7 +99,7 @@ export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): Sche
       const [first] = grants
       const atMono = clock.mono() + ms
       if (ms <= 0 || !first) {
-        assignDirectly(grants, atMono)
+        deliver(grants, atMono, deps)
         return Promise.resolve()
       }
       // A cancel request, or the comparison with the store, finds them.
@@ -155,5 +120,46 @@ export function createScheduledAssignments(deps: ScheduledAssignmentsDeps): Sche
       alarm.abort('stopped')
       await deps.giveBack(left.map(({ lease }) => lease))
     },
+  }
+}
+
+/** Hands over the leases of one instant; those that cannot start are returned. */
+function deliver(
+  grants: readonly ScheduledAssignment[],
+  atMono: number,
+  deps: ScheduledAssignmentsDeps,
+): void {
+  const { sessionIndex, laneIndex, clock } = deps
+  const [first] = grants
+  if (!first) return
+  const touched = new Set<Session>()
+  const back: Lease[] = []
+  const mono = clock.mono()
+  const isInTime = mono - atMono <= MAX_LATE_MS
+  const granting: GrantContext = {
+    sessionIndex,
+    onGrant: deps.onGrant,
+    mono,
+    mayGrant: isInTime && deps.mayGrant() && deps.node() === first.lease.node,
+    giveBack: (lease) => back.push(lease),
+  }
+  for (const { session, lease, weight } of grants) {
+    releasePromise(session, weight, touched)
+    // A run that was cancelled meanwhile does not start, nor one of a paused queue or of a worker
+    // without free slots: it may be draining.
+    const isHalted = lease.cancelling || laneIndex.get(lease.laneId)?.isPaused
+    if (isHalted || session.credit < weight) back.push(lease)
+    else attempt(() => grantLease(session, lease, weight, granting), deps)
+  }
+  if (back.length > 0) deps.giveBack(back).catch(deps.onError)
+  for (const session of touched) attempt(() => settleSessions([session], sessionIndex), deps)
+}
+
+/** An error with one assignment must not affect the others. */
+function attempt(work: () => void, { onError }: Pick<ScheduledAssignmentsDeps, 'onError'>): void {
+  try {
+    work()
+  } catch (error) {
+    onError(error)
   }
 }

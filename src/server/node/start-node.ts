@@ -1,11 +1,12 @@
 import { createLaneIndex } from '../dispatch/lanes/lane-index.ts'
-import { createAuthenticator } from '../identity/authenticator.ts'
+import { type Authenticator, createAuthenticator } from '../identity/authenticator.ts'
 import { metricSources } from '../metrics/metric-sources.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createRuleCache } from '../schedules/rule-cache.ts'
 import { createRecentOffers } from '../sessions/recent-offers.ts'
+import type { NodeSignals } from '../signals/signals.ts'
 import { createSessionIndex } from '../sessions/session-index.ts'
-import { assembleApi } from './assemble-api.ts'
+import { assembleApi, type NodeApi } from './assemble-api.ts'
 import { assembleDispatch, type Dispatch } from './assemble-dispatch.ts'
 import { assembleEvents } from './assemble-events.ts'
 import { assembleLoops } from './assemble-loops.ts'
@@ -41,15 +42,7 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   const metrics = createMetrics(
     metricSources({ store, sessionIndex, laneIndex, catalog, health, storeClock, version }),
   )
-  const authenticator = createAuthenticator({
-    store,
-    clock,
-    storeNow: membership.storeNow,
-    rootToken: options.rootToken,
-    isRootStored: options.isRootStored,
-    mayExpire: storeClock.mayDelete,
-    onDead: signals.tokenEnded,
-  })
+  const authenticator = assembleAuthenticator(options, access, signals)
   const dispatch = assembleDispatch(options, { access, sessionIndex, laneIndex, metrics, signals })
   const runs = assembleRuns(options, { access, sessionIndex, recentOffers, metrics, signals })
   const workers = assembleWorkers(options, { access, dispatch, runs, sessionIndex })
@@ -92,9 +85,19 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
   signals.connectJoined({ loops, events })
   const api = assembleApi(options, parts)
 
+  return schedulerNode(options, parts, { api, loops })
+}
+
+/** What the rest of the program sees of the node. */
+function schedulerNode(
+  options: NodeOptions,
+  parts: NodeParts,
+  { api, loops }: { readonly api: NodeApi; readonly loops: Loops },
+): SchedulerNode {
+  const { access, dispatch, workers, webhooks, authenticator, metrics } = parts
   return {
     get id() {
-      return membership.node
+      return access.membership.node
     },
     clientFor: api.clientFor,
     workingFor: api.workingFor,
@@ -104,14 +107,30 @@ export async function startNode(options: NodeOptions): Promise<SchedulerNode> {
     metrics,
     formerSessions: workers.formerSessions,
     ready: createReady({
-      clock,
-      health,
-      storeClock,
-      mayPromise: membership.mayPromise,
+      clock: options.clock,
+      health: access.health,
+      storeClock: access.storeClock,
+      mayPromise: access.membership.mayPromise,
       whyAbsent: workers.missingKeyGuard.reason,
     }),
     stop: () => stop(options, { access, dispatch, workers, webhooks, loops }),
   }
+}
+
+function assembleAuthenticator(
+  { clock, rootToken, isRootStored }: NodeOptions,
+  { store, membership, storeClock }: StoreAccess,
+  signals: NodeSignals,
+): Authenticator {
+  return createAuthenticator({
+    store,
+    clock,
+    storeNow: membership.storeNow,
+    rootToken,
+    isRootStored,
+    mayExpire: storeClock.mayDelete,
+    onDead: signals.tokenEnded,
+  })
 }
 
 /** Takes a place in the cluster, and reads what the node has to know before it does anything. */

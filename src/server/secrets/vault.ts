@@ -100,27 +100,7 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
       const [keyId] = keyring.ids()
       if (keyId === undefined) throw noKey()
       if ((await store.nodesWithoutKey({ keyId })).length > 0) throw await notShared(store, keyId)
-      const key = keyring.checkOf(keyId)
-      const broken: string[] = []
-      let resealed = 0
-      let after: SecretName = { projectId: 0, name: '' }
-      for (;;) {
-        const page = await store.secretsWithoutKey({ keyId, after, limit: PAGE })
-        const last = page.at(-1)
-        if (!last) break
-        after = last
-        const secrets = page.flatMap((secret) => {
-          const opened = open(secret)
-          if (opened.kind === 'value') {
-            return [{ ...secret, resealed: keyring.seal(keyId, secret, opened.value) }]
-          }
-          broken.push(secret.name)
-          return []
-        })
-        // One entry in the audit log, with the first secret that changes.
-        const auditOnce = resealed === 0 ? { audit } : {}
-        resealed += await store.resealSecrets({ key, secrets, ...auditOnce })
-      }
+      const { resealed, broken } = await reseal(keyId, audit, { store, keyring, open })
       // A key that comes into use again at this moment may stay stored: no harm.
       await store.forgetUnusedKeys({ except: keyId }).catch(() => {})
       return { keyId, resealed, broken }
@@ -135,6 +115,44 @@ function createVault(store: SecretStore, keyring: Keyring): Vault {
       announced = announcement
     },
   }
+}
+
+/** Seals all secrets with this key; returns the names of those that cannot be opened. */
+async function reseal(
+  keyId: string,
+  audit: Parameters<Vault['rotate']>[0],
+  {
+    store,
+    keyring,
+    open,
+  }: {
+    readonly store: SecretStore
+    readonly keyring: Keyring
+    open(secret: SealedSecret): Revealed
+  },
+): Promise<{ readonly resealed: number; readonly broken: readonly string[] }> {
+  const key = keyring.checkOf(keyId)
+  const broken: string[] = []
+  let resealed = 0
+  let after: SecretName = { projectId: 0, name: '' }
+  for (;;) {
+    const page = await store.secretsWithoutKey({ keyId, after, limit: PAGE })
+    const last = page.at(-1)
+    if (!last) break
+    after = last
+    const secrets = page.flatMap((secret) => {
+      const opened = open(secret)
+      if (opened.kind === 'value') {
+        return [{ ...secret, resealed: keyring.seal(keyId, secret, opened.value) }]
+      }
+      broken.push(secret.name)
+      return []
+    })
+    // One entry in the audit log, with the first secret that changes.
+    const auditOnce = resealed === 0 ? { audit } : {}
+    resealed += await store.resealSecrets({ key, secrets, ...auditOnce })
+  }
+  return { resealed, broken }
 }
 
 /** For nodes that do not use secrets. */

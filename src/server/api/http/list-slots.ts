@@ -47,70 +47,107 @@ interface Queue {
   readonly waiting: Set<WaitingRequest>
 }
 
-/**
- * Assigns the slots of a server to callers in turn, oldest request of each caller first. Lists are
- * slow and can be requested without end, so they wait here and not where workers are served.
- */
 export function createListSlots(
   limits: ListLimits,
   clock: Pick<Clock, 'mono' | 'sleep'>,
 ): ListSlots {
-  // In the order of turns: a served caller goes to the end.
-  const queues = new Map<CallerKey, Queue>()
-  let busy = 0
-  let waitingCount = 0
-  const refused = { rate_limited: 0, overloaded: 0 }
+  return new CallerSlots(limits, clock)
+}
 
-  const queueOf = (caller: CallerKey): Queue => {
-    const queue = queues.get(caller) ?? { caller, busy: 0, waiting: new Set() }
-    queues.set(caller, queue)
+/**
+ * Assigns the slots of a server to callers in turn, oldest request of each caller first. Lists are
+ * slow and can be requested without end, so they wait here and not where workers are served.
+ */
+class CallerSlots implements ListSlots {
+  readonly #limits: ListLimits
+  readonly #clock: Pick<Clock, 'mono' | 'sleep'>
+  /** In the order of turns: a served caller goes to the end. */
+  readonly #queues = new Map<CallerKey, Queue>()
+  readonly #refused = { rate_limited: 0, overloaded: 0 }
+  #busy = 0
+  #waiting = 0
+
+  constructor(limits: ListLimits, clock: Pick<Clock, 'mono' | 'sleep'>) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  async take(caller: CallerKey, signal: AbortSignal): Promise<Release> {
+    const queue = this.#queueOf(caller)
+    const isFree = this.#busy < this.#limits.slots && this.#mayRun(queue)
+    if (isFree && queue.waiting.size === 0) return this.#occupy(queue)
+    if (queue.waiting.size >= this.#limits.waitingPerCaller) {
+      throw this.#refuse('rate_limited', 'this token has too many lists waiting')
+    }
+    if (this.#waiting >= this.#limits.waiting) {
+      this.#leave(queue)
+      throw this.#refuse('overloaded', 'too many lists are waiting')
+    }
+    return this.#wait(queue, signal)
+  }
+
+  /** A field, because the metrics get it without the object. */
+  readonly figures = (): ListFigures => ({
+    busy: this.#busy,
+    waiting: this.#waiting,
+    refused: { ...this.#refused },
+  })
+
+  #queueOf(caller: CallerKey): Queue {
+    const queue = this.#queues.get(caller) ?? { caller, busy: 0, waiting: new Set() }
+    this.#queues.set(caller, queue)
     return queue
   }
 
-  const leave = (queue: Queue) => {
-    if (queue.busy === 0 && queue.waiting.size === 0) queues.delete(queue.caller)
+  #mayRun(queue: Queue): boolean {
+    return queue.busy < this.#limits.slotsPerCaller
   }
 
-  const occupy = (queue: Queue): Release => {
-    busy += 1
+  #leave(queue: Queue): void {
+    if (queue.busy === 0 && queue.waiting.size === 0) this.#queues.delete(queue.caller)
+  }
+
+  #occupy(queue: Queue): Release {
+    this.#busy += 1
     queue.busy += 1
-    queues.delete(queue.caller)
-    queues.set(queue.caller, queue)
-    const sinceMono = clock.mono()
+    this.#queues.delete(queue.caller)
+    this.#queues.set(queue.caller, queue)
+    const sinceMono = this.#clock.mono()
     let isOver = false
-    const free = () => {
-      busy -= 1
-      queue.busy -= 1
-      leave(queue)
-      serve()
-    }
     return () => {
       if (isOver) return
       isOver = true
-      const leftMs = sinceMono + limits.leastMs - clock.mono()
-      if (leftMs <= 0) free()
-      else void clock.sleep(leftMs).then(free)
+      const leftMs = sinceMono + this.#limits.leastMs - this.#clock.mono()
+      if (leftMs <= 0) this.#free(queue)
+      else void this.#clock.sleep(leftMs).then(() => this.#free(queue))
     }
   }
 
-  const serve = () => {
-    for (const queue of [...queues.values()]) {
-      if (busy >= limits.slots) return
+  #free(queue: Queue): void {
+    this.#busy -= 1
+    queue.busy -= 1
+    this.#leave(queue)
+    this.#serve()
+  }
+
+  #serve(): void {
+    for (const queue of [...this.#queues.values()]) {
+      if (this.#busy >= this.#limits.slots) return
       const [next] = queue.waiting
-      if (!next || queue.busy >= limits.slotsPerCaller) continue
+      if (!next || !this.#mayRun(queue)) continue
       queue.waiting.delete(next)
-      waitingCount -= 1
-      next.grant(occupy(queue))
+      this.#waiting -= 1
+      next.grant(this.#occupy(queue))
     }
   }
 
-  const refuse = (code: keyof ListFigures['refused'], message: string): PunctualError => {
-    refused[code] += 1
-    const retryAfterS = Math.max(1, Math.round(limits.waitMs / 2_000))
+  #refuse(code: keyof ListFigures['refused'], message: string): PunctualError {
+    this.#refused[code] += 1
+    const retryAfterS = Math.max(1, Math.round(this.#limits.waitMs / 2_000))
     return new PunctualError(code, message, { retryAfterS })
   }
 
-  const wait = async (queue: Queue, signal: AbortSignal): Promise<Release> => {
+  async #wait(queue: Queue, signal: AbortSignal): Promise<Release> {
     const ended = new AbortController()
     let release: Release | undefined
     const waiter: WaitingRequest = {
@@ -120,32 +157,15 @@ export function createListSlots(
       },
     }
     queue.waiting.add(waiter)
-    waitingCount += 1
-    await clock.sleep(limits.waitMs, AbortSignal.any([signal, ended.signal]))
+    this.#waiting += 1
+    await this.#clock.sleep(this.#limits.waitMs, AbortSignal.any([signal, ended.signal]))
     if (release) return release
     queue.waiting.delete(waiter)
-    waitingCount -= 1
-    leave(queue)
+    this.#waiting -= 1
+    this.#leave(queue)
     if (signal.aborted) throw new PunctualError('node_stopping', 'the request was given up')
-    throw queue.busy >= limits.slotsPerCaller
-      ? refuse('rate_limited', 'this token has more lists under way than it may')
-      : refuse('overloaded', 'lists of other callers take too long')
-  }
-
-  return {
-    async take(caller, signal) {
-      const queue = queueOf(caller)
-      const isFree = busy < limits.slots && queue.busy < limits.slotsPerCaller
-      if (isFree && queue.waiting.size === 0) return occupy(queue)
-      if (queue.waiting.size >= limits.waitingPerCaller) {
-        throw refuse('rate_limited', 'this token has too many lists waiting')
-      }
-      if (waitingCount >= limits.waiting) {
-        leave(queue)
-        throw refuse('overloaded', 'too many lists are waiting')
-      }
-      return wait(queue, signal)
-    },
-    figures: () => ({ busy, waiting: waitingCount, refused: { ...refused } }),
+    throw this.#mayRun(queue)
+      ? this.#refuse('overloaded', 'lists of other callers take too long')
+      : this.#refuse('rate_limited', 'this token has more lists under way than it may')
   }
 }
