@@ -16,8 +16,8 @@ export interface ScanReport {
   readonly open: readonly OpenLine[]
   readonly nextLine: number
   /**
-   * The chunk that was searched last (the one that reached the limit, if any), and the lines open
-   * before it.
+   * The last searched chunk; if the limit of hits was reached, the chunk that reached it. `open`:
+   * the lines that were still open before this chunk.
    */
   readonly last: { readonly nth: number; readonly open: readonly OpenLine[] }
 }

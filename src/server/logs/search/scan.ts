@@ -142,7 +142,7 @@ class Lines {
   }
 }
 
-/** Tests the text of the lines themselves: a chunk skipped by mistake would lose its hits. */
+/** Tests the same text as the search: a chunk skipped by mistake would lose its hits. */
 function mayOccur({ body }: Unpacked, matcher: Matcher): boolean {
   return matcher.mayOccur(stripAnsiText(textOf(body).replaceAll('\r\n', '\n')))
 }
