@@ -28,7 +28,9 @@ test('npm ci does not warn about the Node that npm itself runs on', (t) => {
   const env = { PATH: process.env['PATH'], HOME: cwd }
   const ci = (...more: string[]) => {
     const { status, stdout, stderr } = spawnSync('npm', [...argv, ...more], {
-      ...{ cwd, env, encoding: 'utf8' },
+      cwd,
+      env,
+      encoding: 'utf8',
     })
     assert.equal(status, 0, stderr)
     return stdout + stderr

@@ -64,12 +64,24 @@ for (const seed of SEEDS) {
 
 /** Every transition a run can make under workers, clients and sweeps. */
 const ARROWS = [
-  ...['new → ready', 'new → scheduled', 'new → blocked', 'new → running'],
-  ...['scheduled → ready', 'scheduled → blocked', 'blocked → ready', 'ready → running'],
-  ...['blocked → scheduled', 'blocked → skipped'],
-  ...['running → succeeded', 'running → failed', 'running → cancelled'],
-  ...['running → scheduled', 'running → ready'],
-  ...['ready → cancelled', 'scheduled → cancelled', 'blocked → cancelled'],
+  'new → ready',
+  'new → scheduled',
+  'new → blocked',
+  'new → running',
+  'scheduled → ready',
+  'scheduled → blocked',
+  'blocked → ready',
+  'ready → running',
+  'blocked → scheduled',
+  'blocked → skipped',
+  'running → succeeded',
+  'running → failed',
+  'running → cancelled',
+  'running → scheduled',
+  'running → ready',
+  'ready → cancelled',
+  'scheduled → cancelled',
+  'blocked → cancelled',
 ]
 const taken = new Set<string>()
 

@@ -32,8 +32,10 @@ export function copyRunsSqlite(path: string, { finished, future }: CopyCounts): 
   const later = (column: string) => `original.${column} + ${DUE_STEP_MS} * n.i`
   copy(succeeded, finished, { id: older('id'), pos: older('pos') })
   copy(scheduled, future, {
-    ...{ id: older('id', ID_OFFSET), pos: older('pos', ID_OFFSET) },
-    ...{ due_at: later('due_at'), timer_at: later('timer_at') },
+    id: older('id', ID_OFFSET),
+    pos: older('pos', ID_OFFSET),
+    due_at: later('due_at'),
+    timer_at: later('timer_at'),
   })
   database.pragma('wal_checkpoint(TRUNCATE)')
   database.close()

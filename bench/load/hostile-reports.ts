@@ -10,8 +10,12 @@ export function hostileReports(): HostileRequest[] {
   let registration = 1
   let held: readonly { readonly run: string; readonly fence: number }[] = []
   const registrationFields = {
-    ...{ name: 'hostile', queues: ['reports'], labels: {}, slots: LIMITS.slots },
-    ...{ executors: ['handler:report'], forsaken: [] },
+    name: 'hostile',
+    queues: ['reports'],
+    labels: {},
+    slots: LIMITS.slots,
+    executors: ['handler:report'],
+    forsaken: [],
   }
   const parsed = async (answer: Promise<{ status: number; text: string }>) =>
     JSON.parse((await answer).text) as Record<string, never>

@@ -79,8 +79,12 @@ const batches: readonly HostileRequest[] = [
   ),
   hostilePost('batch of 10,000 runs with keys and 32 tags each', BATCH, () =>
     batch(LIMITS.batchRuns, (index) => ({
-      ...{ job: 'tagged', tags: MAX_TAGS, idempotency_key: `tagged-${index}` },
-      ...{ priority: 3, timeout: '1h30m', retry: { max: 3, delay: '5s' } },
+      job: 'tagged',
+      tags: MAX_TAGS,
+      idempotency_key: `tagged-${index}`,
+      priority: 3,
+      timeout: '1h30m',
+      retry: { max: 3, delay: '5s' },
     })),
   ),
   hostilePost('batch of 60 MB: 10,000 inputs of 6 KB', BATCH, () => {
@@ -103,7 +107,9 @@ const batches: readonly HostileRequest[] = [
     BATCH,
     () =>
       batch(LIMITS.batchRuns, (index) => ({
-        ...{ job: 'tagged', tags: MAX_TAGS, priority: index === 9_999 ? 99 : 0 },
+        job: 'tagged',
+        tags: MAX_TAGS,
+        priority: index === 9_999 ? 99 : 0,
       })),
     422,
   ),
@@ -147,7 +153,8 @@ const schedules: readonly HostileRequest[] = [
     status: 200,
     async prepare(send) {
       const schedule = Array.from({ length: LIMITS.schedules }, (_, index) => ({
-        ...{ cron: `${index % 60} * * * * *`, end: '2039-01-01T00:00:00Z' },
+        cron: `${index % 60} * * * * *`,
+        end: '2039-01-01T00:00:00Z',
         zone: index % 2 === 0 ? 'Europe/Berlin' : 'America/New_York',
       }))
       await send('PUT', '/v1/jobs/ticking', { run: 'true', schedule })
@@ -156,7 +163,9 @@ const schedules: readonly HostileRequest[] = [
   },
   hostileGet('times of 1,000 schedules', '/v1/schedules/next?limit=500'),
   hostilePost('backfill of a minute: dry run', '/v1/jobs/ticking/schedules/1/backfill', () => ({
-    ...{ from: '2026-11-01T00:00:00Z', until: '2026-11-07T00:00:00Z', dry_run: true },
+    from: '2026-11-01T00:00:00Z',
+    until: '2026-11-07T00:00:00Z',
+    dry_run: true,
   })),
 ]
 

@@ -41,7 +41,8 @@ export function hostileWorkflows(): HostileRequest[] {
     define('an expression of 64 KB', 'long', () => ({
       input,
       steps: steps(10, () => ({
-        ...{ run: 'true', if: `\${{ ${'input.x1 == "a" && '.repeat(3_300)} true }}` },
+        run: 'true',
+        if: `\${{ ${'input.x1 == "a" && '.repeat(3_300)} true }}`,
       })),
     })),
     define('a step with a list of 100,000 items', 'items', () => ({

@@ -10,8 +10,14 @@ export interface SimulatedRun {
 }
 
 const REGISTRATION = {
-  ...{ name: 'printer', queues: ['default'], labels: {}, executors: ['handler:print'], slots: 1 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'printer',
+  queues: ['default'],
+  labels: {},
+  executors: ['handler:print'],
+  slots: 1,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 export async function startSimulatedRun(client: SchedulerClient): Promise<SimulatedRun> {
@@ -44,7 +50,9 @@ export async function startSimulatedRun(client: SchedulerClient): Promise<Simula
     async print(printed) {
       const first = chunks
       const message = printed.map(({ entries }, index) => ({
-        ...{ run, fence, entries },
+        run,
+        fence,
+        entries,
         chunk: first + index,
       }))
       const { stored } = await client.log(session, { registration: 1, chunks: message })

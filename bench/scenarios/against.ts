@@ -73,7 +73,9 @@ function comparisonFigures({ scenario }: (typeof COMPARED_SCENARIOS)[number]): F
       const baseline = { baselines: [variant], measurement: `old ${measurement}` }
       return SIDES.map((side) => ({
         label: `${scenario.name}: ${label}, ${side}`,
-        ...{ variant, measurement: `${side} ${measurement}`, unit },
+        variant,
+        measurement: `${side} ${measurement}`,
+        unit,
         targets: side === 'new' ? [{ ...TARGETS[measurement], ...baseline }] : [],
       }))
     })

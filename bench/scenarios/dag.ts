@@ -21,7 +21,9 @@ function workflowVariant(
     script: 'dag.ts',
     deadlineMs: 600_000,
     arrange: async (bench, { quick }) => ({
-      ...{ store: await freshStore(bench, kind), shape, ...databasePid(bench, kind) },
+      store: await freshStore(bench, kind),
+      shape,
+      ...databasePid(bench, kind),
       ...(quick ? { steps: Math.min(steps, 50), runs: Math.min(runs, 5) } : { steps, runs }),
     }),
   }
@@ -31,27 +33,31 @@ function storeFigures(kind: (typeof STORE_KINDS)[number]): Figure[] {
   const called = STORE_LABELS[kind]
   const rate = (label: string, shape: WorkflowShape): Figure => ({
     label: `${called}, ${label}`,
-    ...{ variant: `${kind} ${shape}`, measurement: 'stepsPerSecond', unit: 'runs/s' },
+    variant: `${kind} ${shape}`,
+    measurement: 'stepsPerSecond',
+    unit: 'runs/s',
   })
   const stepDelay = (measurement: 'p50' | 'p99', atMost: number): Figure => ({
     label: `${called}, from a step to the next, ${measurement}`,
-    ...{ variant: `${kind} chain`, measurement, unit: 'ms' },
+    variant: `${kind} chain`,
+    measurement,
+    unit: 'ms',
     ...(kind === 'sqlite' && { targets: [{ atMost }] }),
   })
   const whole = (label: string, shape: WorkflowShape): Figure => ({
     label: `${called}, ${label}`,
-    ...{ variant: `${kind} ${shape}`, measurement: 'seconds', unit: 's' },
+    variant: `${kind} ${shape}`,
+    measurement: 'seconds',
+    unit: 's',
   })
   return [
     rate(`${WIDE} steps side by side`, 'wide'),
     {
       label: `${called}, memory that those take`,
-      ...{
-        variant: `${kind} wide`,
-        measurement: 'grownMb',
-        unit: 'MB',
-        targets: [{ atMost: 300 }],
-      },
+      variant: `${kind} wide`,
+      measurement: 'grownMb',
+      unit: 'MB',
+      targets: [{ atMost: 300 }],
     },
     rate(`a chain of ${CHAIN}`, 'chain'),
     stepDelay('p50', 4),

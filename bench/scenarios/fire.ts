@@ -19,13 +19,22 @@ type FireLoad = Pick<FireSettings, 'count' | 'everyMs' | 'warmUp' | 'times'>
 type LoadOf = (seconds: number, quick: boolean) => FireLoad
 
 const eachSecond: LoadOf = (seconds) => ({
-  ...{ count: EACH_SECOND, everyMs: 1_000, warmUp: 5, times: seconds },
+  count: EACH_SECOND,
+  everyMs: 1_000,
+  warmUp: 5,
+  times: seconds,
 })
 const oneInstant: LoadOf = (_, quick) => ({
-  ...{ count: quick ? 500 : INSTANT, everyMs: 5_000, warmUp: 2, times: quick ? 1 : 3 },
+  count: quick ? 500 : INSTANT,
+  everyMs: 5_000,
+  warmUp: 2,
+  times: quick ? 1 : 3,
 })
 const herd: LoadOf = (_, quick) => ({
-  ...{ count: quick ? 2_000 : HERD, everyMs: 30_000, warmUp: 0, times: 1 },
+  count: quick ? 2_000 : HERD,
+  everyMs: 30_000,
+  warmUp: 0,
+  times: 1,
 })
 
 function fireVariant(
@@ -40,11 +49,9 @@ function fireVariant(
     script: 'fire.ts',
     deadlineMs: 600_000,
     arrange: async (bench, { seconds, quick }) => ({
-      ...{
-        system,
-        store: await freshStore(bench, kind),
-        futureSchedules: quick ? FEW_FUTURE : futureSchedules,
-      },
+      system,
+      store: await freshStore(bench, kind),
+      futureSchedules: quick ? FEW_FUTURE : futureSchedules,
       ...(kind === 'postgres' && { serverPid: bench.postgres?.pid }),
       ...load(seconds, quick),
     }),
@@ -73,7 +80,9 @@ function bullMqVariant(by: 'delayed' | 'schedulers', what: string, load: LoadOf)
 function lagFigures(label: string, variant: string, p50?: number, p99?: number): Figure[] {
   const figure = (measurement: string, atMost?: number): Figure => ({
     label: `${label}, ${measurement}`,
-    ...{ variant, measurement, unit: 'ms' },
+    variant,
+    measurement,
+    unit: 'ms',
     targets: atMost === undefined ? [] : [{ atMost }],
   })
   return [figure('p50', p50), figure('p99', p99)]
@@ -120,11 +129,9 @@ export const fireScenario: BenchScenario = {
       ...herdFigures(STORE_LABELS[kind], `${kind} herd`, [{ atMost: 50 }]),
       {
         label: `${STORE_LABELS[kind]}, processor time with ${MANY_FUTURE} future schedules`,
-        ...{
-          variant: `${kind} each second beside many`,
-          measurement: 'cpuUs',
-          unit: 'µs' as const,
-        },
+        variant: `${kind} each second beside many`,
+        measurement: 'cpuUs',
+        unit: 'µs' as const,
         targets: [{ baselines: [`${kind} each second`], atMost: 1.2 }],
       },
     ]),

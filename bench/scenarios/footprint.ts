@@ -21,12 +21,16 @@ export const footprintScenario: BenchScenario = {
   figures: [
     {
       label: 'idle memory (RSS)',
-      ...{ variant: 'idle', measurement: 'rssMb', unit: 'MB' },
+      variant: 'idle',
+      measurement: 'rssMb',
+      unit: 'MB',
       targets: [{ atMost: 110 }],
     },
     {
       label: 'idle processor, of one core',
-      ...{ variant: 'idle', measurement: 'cpuPercent', unit: '%' },
+      variant: 'idle',
+      measurement: 'cpuPercent',
+      unit: '%',
       targets: [{ atMost: 1 }],
     },
     { label: 'start to ready', variant: 'idle', measurement: 'startMs', unit: 'ms' },

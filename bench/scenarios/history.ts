@@ -49,7 +49,8 @@ function loadVariant(kind: StoreKind, isFull: boolean): Variant {
     name: `${kind} ${isFull ? 'full' : 'empty'}`,
     script: 'throughput.ts',
     arrange: async (bench, options) => ({
-      ...{ system: 'punctual-in-process', purpose: 'throughput' },
+      system: 'punctual-in-process',
+      purpose: 'throughput',
       ...databasePid(bench, kind),
       store: isFull ? await copyTemplate(bench, kind) : await freshStore(bench, kind),
       ...(kind === 'sqlite' ? SQLITE_LOAD : POSTGRES_LOAD),

@@ -10,7 +10,9 @@ function latencyVariant(name: string, system: SystemName, kind: 'sqlite' | 'post
     name,
     script: 'latency.ts',
     arrange: async (bench, { quick }) => ({
-      ...{ system, purpose: 'latency', store: await freshStore(bench, kind) },
+      system,
+      purpose: 'latency',
+      store: await freshStore(bench, kind),
       samples: quick ? QUICK_SAMPLES : SAMPLES,
     }),
   }
@@ -23,7 +25,9 @@ function figures(
 ): Figure[] {
   return (['p50', 'p99'] as const).map((measurement) => ({
     label: `${label}, ${measurement}`,
-    ...{ variant, measurement, unit: 'ms' },
+    variant,
+    measurement,
+    unit: 'ms',
     targets: targets[measurement] ? [targets[measurement]] : [],
   }))
 }
@@ -51,7 +55,8 @@ export const latencyScenario: BenchScenario = {
       p50: NO_WORSE_THAN_GRAPHILE,
     }),
     ...figures('Punctual, SQLite, HTTP', 'punctual sqlite http', {
-      ...{ p50: { atMost: 3 }, p99: { atMost: 8 } },
+      p50: { atMost: 3 },
+      p99: { atMost: 8 },
     }),
     ...figures('Punctual, PostgreSQL, HTTP', 'punctual postgres http', {
       p50: { baselines: ['graphile'] },

@@ -25,16 +25,22 @@ const figures: readonly Figure[] = variants.flatMap(({ name: variant }) =>
   HOSTILE_REQUESTS.flatMap(({ name }) => [
     {
       label: `${variant}: ${name}, processor time at a stretch`,
-      ...{ variant, measurement: `${name} (busy)`, unit: 'ms' as const },
+      variant,
+      measurement: `${name} (busy)`,
+      unit: 'ms' as const,
       targets: [{ atMost: MAX_BUSY_MS }],
     },
     {
       label: `${variant}: ${name}, delay of the loop`,
-      ...{ variant, measurement: `${name} (delay)`, unit: 'ms' as const },
+      variant,
+      measurement: `${name} (delay)`,
+      unit: 'ms' as const,
     },
     {
       label: `${variant}: ${name}, slowest /livez`,
-      ...{ variant, measurement: `${name} (probe)`, unit: 'ms' as const },
+      variant,
+      measurement: `${name} (probe)`,
+      unit: 'ms' as const,
     },
   ]),
 )

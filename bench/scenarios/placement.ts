@@ -13,7 +13,9 @@ function variants(...shapes: RunShape[]): Variant[] {
       name: `${kind} ${each}`,
       script: 'throughput.ts',
       arrange: async (bench, options) => ({
-        ...{ system: 'punctual-in-process', purpose: 'throughput', shape: each },
+        system: 'punctual-in-process',
+        purpose: 'throughput',
+        shape: each,
         store: await freshStore(bench, kind),
         ...databasePid(bench, kind),
         ...LOADS[kind],
@@ -26,21 +28,27 @@ function variants(...shapes: RunShape[]): Variant[] {
 function figures(shape: RunShape, atLeast: number): Figure[] {
   return STORE_KINDS.flatMap((kind) => [
     {
-      ...{ label: `${STORE_LABELS[kind]}, ${shape}`, variant: `${kind} ${shape}` },
-      ...{ measurement: 'runsPerSecond', unit: 'runs/s' },
+      label: `${STORE_LABELS[kind]}, ${shape}`,
+      variant: `${kind} ${shape}`,
+      measurement: 'runsPerSecond',
+      unit: 'runs/s',
       targets: [{ baselines: [`${kind} plain`], atLeast }],
     },
     {
-      ...{ label: `${STORE_LABELS[kind]}, plain`, variant: `${kind} plain` },
-      ...{ measurement: 'runsPerSecond', unit: 'runs/s' },
+      label: `${STORE_LABELS[kind]}, plain`,
+      variant: `${kind} plain`,
+      measurement: 'runsPerSecond',
+      unit: 'runs/s',
     },
   ])
 }
 
 /** Shown without a bound, because the time that runs wait at a saturated gate is part of the figure. */
 const crowdedFigures = STORE_KINDS.map((kind): Figure => ({
-  ...{ label: `${STORE_LABELS[kind]}, crowded`, variant: `${kind} crowded` },
-  ...{ measurement: 'runsPerSecond', unit: 'runs/s' },
+  label: `${STORE_LABELS[kind]}, crowded`,
+  variant: `${kind} crowded`,
+  measurement: 'runsPerSecond',
+  unit: 'runs/s',
   targets: [{ baselines: [`${kind} plain`] }],
 }))
 

@@ -4,7 +4,9 @@ import { freshStore } from './stores.ts'
 function recoveryFigure(label: string, variant: string, atMost: number): Figure {
   return {
     label,
-    ...{ variant, measurement: 'seconds', unit: 's' },
+    variant,
+    measurement: 'seconds',
+    unit: 's',
     targets: [{ atMost, worst: true }],
   }
 }

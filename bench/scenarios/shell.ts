@@ -23,8 +23,13 @@ function punctualVariant(name: string, launchers: number, heldMb = 0): Variant {
     arrange: async (bench, options) => {
       const { seconds, warmUpSeconds } = durations(options)
       return {
-        ...{ store: await freshSqlite(bench), slots: CONCURRENCY, launchers, heldMb },
-        ...{ seconds, warmUpSeconds, runs: RUNS_PER_SECOND * (seconds + warmUpSeconds) },
+        store: await freshSqlite(bench),
+        slots: CONCURRENCY,
+        launchers,
+        heldMb,
+        seconds,
+        warmUpSeconds,
+        runs: RUNS_PER_SECOND * (seconds + warmUpSeconds),
       }
     },
   }
@@ -39,7 +44,10 @@ function spawnVariant(
     name,
     script: 'bare-spawn.ts',
     arrange: async (_bench, options) => ({
-      ...{ processes, concurrency: CONCURRENCY, heldMb, readsOutput },
+      processes,
+      concurrency: CONCURRENCY,
+      heldMb,
+      readsOutput,
       ...durations(options),
     }),
   }
@@ -55,7 +63,9 @@ function launcherVariant(
     name,
     script: 'launcher-loop.ts',
     arrange: async (_bench, options) => ({
-      ...{ ...settings, concurrency: CONCURRENCY, heldMb },
+      ...settings,
+      concurrency: CONCURRENCY,
+      heldMb,
       ...durations(options),
     }),
   }
@@ -106,7 +116,8 @@ export const shellScenario: BenchScenario = {
     figure('Punctual, 1 launcher', '1 launcher', { baselines: ['spawn from 1'], atLeast: 0.8 }),
     figure('Punctual, 2 launchers', '2 launchers', { baselines: ['spawn from 2'], atLeast: 0.8 }),
     figure('Punctual, 1 launcher, the worker holds 1 GB', '1 launcher, 1 GB held', {
-      ...{ baselines: ['1 launcher'], atLeast: 0.9 },
+      baselines: ['1 launcher'],
+      atLeast: 0.9,
     }),
     figure('ceiling: `spawn` from 1 process', 'spawn from 1'),
     figure('ceiling: `spawn` from 2 processes', 'spawn from 2'),
@@ -117,13 +128,15 @@ export const shellScenario: BenchScenario = {
       NATIVE,
       { baselines: [NODE], atLeast: 2 },
       {
-        ...{ baselines: [forkExecVariant.name], atLeast: 0.5 },
+        baselines: [forkExecVariant.name],
+        atLeast: 0.5,
       },
     ),
     figure('launcher alone: Node', NODE),
     figure('ceiling: fork and exec in C', forkExecVariant.name),
     figure('launcher alone: native, the worker holds 1 GB', `${NATIVE}, 1 GB held`, {
-      ...{ baselines: [NATIVE], atLeast: 0.9 },
+      baselines: [NATIVE],
+      atLeast: 0.9,
     }),
     ...['pidns', 'cgroup', 'group'].map((level) =>
       figure(`launcher alone: native, at level ${level}`, `${NATIVE}, ${level}`, {

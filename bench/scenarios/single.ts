@@ -14,9 +14,13 @@ function callerVariants(name: string, system: SystemName, kind: StoreKind): Vari
     name: withWorker ? name + END_TO_END : name,
     script: 'single.ts',
     arrange: async (bench, { seconds }) => ({
-      ...{ system, purpose: 'single', store: await freshStore(bench, kind) },
+      system,
+      purpose: 'single',
+      store: await freshStore(bench, kind),
       ...databasePid(bench, kind),
-      ...{ seconds: seconds / 2, callers: CALLERS, withWorker },
+      seconds: seconds / 2,
+      callers: CALLERS,
+      withWorker,
     }),
   }))
 }
@@ -45,7 +49,9 @@ export const singleScenario: BenchScenario = {
       name: 'raw postgres',
       script: 'raw-postgres.ts',
       arrange: async (bench, { seconds }) => ({
-        ...{ store: await bench.database(), rows: 1, connections: CALLERS },
+        store: await bench.database(),
+        rows: 1,
+        connections: CALLERS,
         seconds: Math.max(1, seconds / 4),
       }),
     },

@@ -19,7 +19,9 @@ function loadVariant(
     name,
     script: 'throughput.ts',
     arrange: async (bench, options) => ({
-      ...{ system, purpose: 'throughput', store: await freshStore(bench, kind) },
+      system,
+      purpose: 'throughput',
+      store: await freshStore(bench, kind),
       ...databasePid(bench, kind),
       ...plan,
       runs: options.seconds * RUNS_PER_SECOND,
@@ -51,7 +53,9 @@ export const throughputScenario: BenchScenario = {
       name: 'raw postgres',
       script: 'raw-postgres.ts',
       arrange: async (bench, options) => ({
-        ...{ store: await bench.database(), rows: 100, connections: 2 },
+        store: await bench.database(),
+        rows: 100,
+        connections: 2,
         seconds: ceilingSeconds(options),
       }),
     },
@@ -59,7 +63,8 @@ export const throughputScenario: BenchScenario = {
       name: 'raw sqlite',
       script: 'raw-sqlite.ts',
       arrange: async (bench, options) => ({
-        ...{ path: join(await bench.directory(), 'raw.db'), rows: 100 },
+        path: join(await bench.directory(), 'raw.db'),
+        rows: 100,
         seconds: ceilingSeconds(options),
       }),
     },

@@ -25,8 +25,15 @@ onCommands(
 )
 const { main } = (await import(PROGRAM.href)) as Program
 await main([
-  ...['worker', '--server', url, '--token', token],
-  ...['--slots', String(slots), '--launchers', String(launchers)],
+  'worker',
+  '--server',
+  url,
+  '--token',
+  token,
+  '--slots',
+  String(slots),
+  '--launchers',
+  String(launchers),
 ])
 // Waits for the launchers, because their processor time is counted for this process only once it has reaped them.
 await waitFor(() => !childrenCpuMs(process.pid), { what: 'the launchers to exit' })

@@ -42,8 +42,11 @@ function openEnvironment() {
   const set = (seconds: number) => writeFileSync(clockFile, `+${seconds}\n`)
   set(0)
   const faked = {
-    ...{ LD_PRELOAD: LIBRARY, FAKETIME_TIMESTAMP_FILE: clockFile, FAKETIME_NO_CACHE: '1' },
-    ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' },
+    LD_PRELOAD: LIBRARY,
+    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
   }
   const children: ChildProcess[] = []
 
@@ -75,7 +78,8 @@ function openEnvironment() {
 
 function toServer(url: string, said: () => string, env: NodeJS.ProcessEnv): Server {
   return {
-    ...{ url, said },
+    url,
+    said,
     async call(method, path, body, more = {}) {
       const headers = { ...(body && { 'content-type': 'application/json' }), ...more }
       const given = body === undefined ? {} : { body: JSON.stringify(body) }

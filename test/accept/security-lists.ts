@@ -27,7 +27,9 @@ const MIXED = [NEVER, NEVER, NEVER, NEVER, 'q=tag.a:x&limit=10', NEVER, NEVER, N
 /** As many names as a filter may have. */
 const MANY_JOBS = `q=job:${Array.from({ length: 400 }, (_, nth) => `j${nth % 300}`).join()}&limit=10`
 const ORDINARY = [
-  ...['q=state:failed&limit=10', 'q=job:seeded&limit=10', 'q=since:24h&limit=10'],
+  'q=state:failed&limit=10',
+  'q=job:seeded&limit=10',
+  'q=since:24h&limit=10',
   MANY_JOBS,
 ]
 const LISTS = [...MIXED, ...ORDINARY.flatMap((one) => [one, NEVER, NEVER])].map(
@@ -100,7 +102,9 @@ async function playScenario(
   const lost = () => metric(urls, root, 'punctual_leases_lost_total')
   const lostBefore = await lost()
   const beats = startChild<HeartbeatJob, HeartbeatTally>(HEARTBEATS_FILE, {
-    ...{ urls, token: root, count: 4 },
+    urls,
+    token: root,
+    count: 4,
   })
   const problems: string[] = []
   try {

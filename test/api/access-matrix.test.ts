@@ -31,8 +31,12 @@ async function createFixtures({ call }: OpenApi, project: string) {
     headers,
   })
   return {
-    ...{ run: run.body.id, token: token.body.id, delivery: delivery.body.id },
-    ...{ job: job.body.id, project, backfill: backfill.body.id },
+    run: run.body.id,
+    token: token.body.id,
+    delivery: delivery.body.id,
+    job: job.body.id,
+    project,
+    backfill: backfill.body.id,
   }
 }
 
@@ -72,8 +76,14 @@ const submissionTo = ({ project }: Things) => ({ project_id: project, payload: '
 const BACKFILL = { from: '2026-01-01T00:00:00Z' }
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['run.failed'] }
 const HELLO = {
-  ...{ name: 'w', queues: ['x'], labels: {}, executors: ['shell'], slots: 1 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['x'],
+  labels: {},
+  executors: ['shell'],
+  slots: 1,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/runs': { job: 'thing' },
@@ -95,7 +105,12 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/workers': HELLO,
   'POST /v1/hooks/{name}': {},
   'POST /v1/workers/{session}/exchange': {
-    ...{ registration: 1, number: 1, answered: 0, done: [], free: 0, wait_ms: 0 },
+    registration: 1,
+    number: 1,
+    answered: 0,
+    done: [],
+    free: 0,
+    wait_ms: 0,
   },
   'POST /v1/workers/{session}/heartbeat': { registration: 1, answered: 0, held: [] },
   'POST /v1/workers/{session}/logs': {

@@ -75,7 +75,7 @@ test('an invalid dependency is refused, alone or in a batch', async (t) => {
   const alone = await api.call('POST', '/v1/runs', { body: unknown })
   assert.deepEqual(
     [alone.status, alone.body['code'], alone.body['field']],
-    [...[404, 'run_not_found', 'after']],
+    [404, 'run_not_found', 'after'],
   )
   const batch = await api.call<{ runs: { id?: string; error?: { code: string } }[] }>(
     ...(['POST', '/v1/runs:batch', { body: { runs: [{ job: 'a' }, unknown] } }] as const),

@@ -54,10 +54,18 @@ async function askSchedules(ask: Ask) {
   const nightly = { parts: { name: 'hello', schedule: 'nightly' } }
   const AT = '/v1/jobs/{name}/schedules/{schedule}'
   const body = {
-    ...{ cron: 'H 2 * * 1-5', zone: 'Europe/Athens', dst: { gap: 'skip', repeat: 'both' } },
-    ...{ start: '2026-01-01T00:00:00Z', end: '2999-01-01T00:00:00Z', jitter: '2m' },
-    ...{ overlap: 'queue(3)', missed: { policy: 'all', max_age: '6h', max_count: 9, every: '5s' } },
-    ...{ input: { a: [1] }, priority: 3, deadline: '3h', expect: { duration: '10m' } },
+    cron: 'H 2 * * 1-5',
+    zone: 'Europe/Athens',
+    dst: { gap: 'skip', repeat: 'both' },
+    start: '2026-01-01T00:00:00Z',
+    end: '2999-01-01T00:00:00Z',
+    jitter: '2m',
+    overlap: 'queue(3)',
+    missed: { policy: 'all', max_age: '6h', max_count: 9, every: '5s' },
+    input: { a: [1] },
+    priority: 3,
+    deadline: '3h',
+    expect: { duration: '10m' },
   }
   for (const status of [201, 200]) {
     assert.equal((await ask(`PUT ${AT}`, { ...nightly, body })).status, status)
@@ -153,8 +161,14 @@ async function askHook(ask: Ask) {
 }
 
 const HELLO = {
-  ...{ name: 'w', queues: ['mail'], labels: { gpu: 'a100' }, executors: ['handler:greet'] },
-  ...{ slots: 2, registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['mail'],
+  labels: { gpu: 'a100' },
+  executors: ['handler:greet'],
+  slots: 2,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 /** The compat routes, with a worker of their own. */
@@ -189,12 +203,13 @@ test('every operation answers as the reference says', async (t) => {
 
   const job = { parts: { name: 'hello' } }
   const definition = {
-    ...{
-      run: 'echo hi; echo ::error::ho >&2; exit 3',
-      retry: { max: 1, delay: '1ms' },
-      timeout: '1m',
-    },
-    ...{ tags: { team: 'a' }, title: 'Hello', runs_on: { labels: {} }, env: { A: '1' } },
+    run: 'echo hi; echo ::error::ho >&2; exit 3',
+    retry: { max: 1, delay: '1ms' },
+    timeout: '1m',
+    tags: { team: 'a' },
+    title: 'Hello',
+    runs_on: { labels: {} },
+    env: { A: '1' },
   }
   await ask('PUT /v1/jobs/{name}', { ...job, body: definition })
   const { headers } = await ask('GET /v1/jobs/{name}', job)

@@ -77,12 +77,19 @@ test('times without a run get one, once, in order and behind runs that are due n
     ...(['GET', `${AT}/occurrences?${from}`] as const),
   )
   const times = runs.toReversed().map(({ id, due_at }) => ({
-    ...{ nominal_at: due_at, outcome: 'backfilled', run: id, run_state: 'succeeded' },
+    nominal_at: due_at,
+    outcome: 'backfilled',
+    run: id,
+    run_state: 'succeeded',
     backfills: [{ nominal_at: due_at, run: id, run_state: 'succeeded', backfill: done.id }],
   }))
   assert.deepEqual(
     history.data.map(({ nominal_at, outcome, run, run_state, backfills }) => ({
-      ...{ nominal_at, outcome, run, run_state, backfills },
+      nominal_at,
+      outcome,
+      run,
+      run_state,
+      backfills,
     })),
     times,
   )

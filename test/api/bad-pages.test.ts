@@ -9,8 +9,18 @@ const LISTS = ['/v1/runs', '/v1/jobs', '/v1/jobs/known/versions', '/v1/audit']
 const LIMITS = ['-1', '0', '501', '1000000000', '1.5', '1e2', '0x10', ' 5', '', 'ten', '٣', '+5']
 const forged = (text: string) => Buffer.from(text).toString('base64url')
 const CURSORS = [
-  ...['x', '1', "';DROP TABLE run;--", '../..', 'a'.repeat(256), forged('1:'), forged('2:5')],
-  ...[forged('1:-5'), forged('1: 5'), forged('1:a\0'), forged('1:é'), forged("1:' OR 1=1")],
+  'x',
+  '1',
+  "';DROP TABLE run;--",
+  '../..',
+  'a'.repeat(256),
+  forged('1:'),
+  forged('2:5'),
+  forged('1:-5'),
+  forged('1: 5'),
+  forged('1:a\0'),
+  forged('1:é'),
+  forged("1:' OR 1=1"),
   `${forged('1:5')}A`,
 ]
 /** Valid names, but not numbers as this server writes them. */
@@ -44,28 +54,29 @@ assertRefused(
 )
 
 const WORDS = [
-  ...[
-    'x',
-    ':',
-    'job:',
-    'job:,',
-    'job:a,',
-    '"',
-    'job:"a',
-    'colour:red',
-    'state:asleep',
-    'cause:bad luck',
-  ],
-  ...[
-    'since:soon',
-    'since:5',
-    'since:-5m',
-    'until:2026-02-30T00:00:00Z',
-    'tag:a',
-    'tag.:x',
-    'job.x:y',
-  ],
-  ...['__proto__:x', 'constructor:x', 'tag.__proto__:x', 'state:constructor', 'job:a\0', '\0'],
+  'x',
+  ':',
+  'job:',
+  'job:,',
+  'job:a,',
+  '"',
+  'job:"a',
+  'colour:red',
+  'state:asleep',
+  'cause:bad luck',
+  'since:soon',
+  'since:5',
+  'since:-5m',
+  'until:2026-02-30T00:00:00Z',
+  'tag:a',
+  'tag.:x',
+  'job.x:y',
+  '__proto__:x',
+  'constructor:x',
+  'tag.__proto__:x',
+  'state:constructor',
+  'job:a\0',
+  '\0',
   'job:a '.repeat(400),
 ]
 

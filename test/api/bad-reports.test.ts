@@ -11,8 +11,14 @@ import { type OpenApi, openApi } from './open-api.ts'
 // unaffected.
 
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: {}, executors: ['handler:a'], slots: 2 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['default'],
+  labels: {},
+  executors: ['handler:a'],
+  slots: 2,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 interface Setup {

@@ -6,14 +6,22 @@ const http = (more: object) => run({ http: { url, ...more } })
 const container = (more: object) => run({ container: { image: 'alpine', ...more } })
 
 const URLS = [
-  ...['file:///etc/passwd', 'gopher://127.0.0.1:6379/_INFO', 'ftp://a/', 'data:,a', 'unix:/x', ''],
-  ...['http://', 'http://a:b@c/', 'http://@c/', 'http://a b/', 'http://a\\@b/', 'http://a:99999/'],
-  ...[
-    'http://a/\r\nHost: b',
-    'http://256.256.256.256/',
-    'http://[::1',
-    `http://a/${'x'.repeat(9e3)}`,
-  ],
+  'file:///etc/passwd',
+  'gopher://127.0.0.1:6379/_INFO',
+  'ftp://a/',
+  'data:,a',
+  'unix:/x',
+  '',
+  'http://',
+  'http://a:b@c/',
+  'http://@c/',
+  'http://a b/',
+  'http://a\\@b/',
+  'http://a:99999/',
+  'http://a/\r\nHost: b',
+  'http://256.256.256.256/',
+  'http://[::1',
+  `http://a/${'x'.repeat(9e3)}`,
 ]
 
 assertRefused('requests that could not be sent, or would be others than they seem', [

@@ -25,7 +25,11 @@ test('a forecast counts runs, finds times that coincide, and marks days with clo
     count,
   ])
   assert.deepEqual(Object.fromEntries(fires), {
-    ...{ 'mail/s': 31_536_000, 'etl/n': 365, 'etl/m': 365, 'mail/m': 365, 'held/h': 0 },
+    'mail/s': 31_536_000,
+    'etl/n': 365,
+    'etl/m': 365,
+    'mail/m': 365,
+    'held/h': 0,
   })
   assert.deepEqual(
     [year.fires, year.more, year.complete, year.bar_ms],

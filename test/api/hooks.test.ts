@@ -13,7 +13,9 @@ async function open(t: TestContext) {
   await api.call('PUT', '/v1/secrets/HOOK_ORDERS_READY', { body: { value: SECRET } })
   const triggers = [{ webhook: 'orders-ready' }, { webhook: 'other' }]
   for (const [name, more] of Object.entries({
-    ...{ bill: { input: ORDER }, ship: { steps: [{ task: 'pack' }] }, rest: { triggers: [] } },
+    bill: { input: ORDER },
+    ship: { steps: [{ task: 'pack' }] },
+    rest: { triggers: [] },
   })) {
     const put = await api.call('PUT', `/v1/jobs/${name}`, {
       body: { ...('steps' in more ? {} : { task: name }), triggers, ...more },

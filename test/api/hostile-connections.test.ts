@@ -248,14 +248,25 @@ test('a thousand pipelined requests are answered one by one', async (t) => {
 async function printALot(): Promise<string> {
   const { call } = environment
   const hello = {
-    ...{ name: 'printer', queues: ['print'], labels: {}, executors: ['handler:print'], slots: 1 },
-    ...{ registration: 1, held: [], forsaken: [] },
+    name: 'printer',
+    queues: ['print'],
+    labels: {},
+    executors: ['handler:print'],
+    slots: 1,
+    registration: 1,
+    held: [],
+    forsaken: [],
   }
   const { session } = (await call('POST', '/v1/workers', hello)).body as WireWelcome
   await call('POST', '/v1/runs', { job: 'print', queue: 'print' })
   const exchange = (number: number, done: readonly object[], free: number) =>
     call('POST', `/v1/workers/${session}/exchange`, {
-      ...{ registration: 1, number, answered: number - 1, done, free, wait_ms: 0 },
+      registration: 1,
+      number,
+      answered: number - 1,
+      done,
+      free,
+      wait_ms: 0,
     })
   const answer = await exchange(1, [], 1)
   const [granted] = (answer.body as WireExchangeAnswer).runs

@@ -125,8 +125,15 @@ test('a token with the maximum number of worker sessions gets a retry time', asy
   const { call, token } = await openApi(t, { config: { maxSessionsPerToken: 1 } })
   const mine = await token('worker')
   const body = {
-    ...{ name: 'w', queues: ['default'], labels: {}, executors: ['shell'], slots: 1 },
-    ...{ registration: 1, held: [], forsaken: [], protocol: [2] },
+    name: 'w',
+    queues: ['default'],
+    labels: {},
+    executors: ['shell'],
+    slots: 1,
+    registration: 1,
+    held: [],
+    forsaken: [],
+    protocol: [2],
   }
   const register = (as: string) => call('POST', '/v1/workers', { body, token: as })
   assert.equal((await register(mine)).status, 201)

@@ -38,7 +38,9 @@ test('text and expressions are found in a long log, line by line, page by page',
   ])
   assert.equal(some.body.complete, false)
   const more = await find({
-    ...{ q: '^line \\d+999 of', mode: 'regex', limit: '1' },
+    q: '^line \\d+999 of',
+    mode: 'regex',
+    limit: '1',
     from_line: String(some.body.next_line),
   })
   assert.deepEqual(places(more.body), ['4998 line 4999 of'])

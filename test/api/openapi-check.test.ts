@@ -81,9 +81,14 @@ for (const [what, argv, env] of PHASES) {
       const { code, output } = await run(
         schemathesis.command,
         [
-          ...['--config-file', join(TOOLS, 'schemathesis.toml')],
-          ...['run', `${api.url}/openapi.json`, ...argv],
-          ...['--header', `Authorization: Bearer ${ROOT_TOKEN}`, '--no-color'],
+          '--config-file',
+          join(TOOLS, 'schemathesis.toml'),
+          'run',
+          `${api.url}/openapi.json`,
+          ...argv,
+          '--header',
+          `Authorization: Bearer ${ROOT_TOKEN}`,
+          '--no-color',
         ],
         {
           cwd: home,

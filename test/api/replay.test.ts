@@ -31,8 +31,14 @@ async function live(api: OpenApi, admin: string, worker: string): Promise<Call[]
     role: 'viewer',
   })
   const { session } = await work.ask<WireWelcome>('POST', '/v1/workers', {
-    ...{ name: 'secret-worker', queues: ['secret-queue'], labels: {}, slots: 4, registration: 1 },
-    ...{ executors: ['handler:secret-job'], held: [], forsaken: [] },
+    name: 'secret-worker',
+    queues: ['secret-queue'],
+    labels: {},
+    slots: 4,
+    registration: 1,
+    executors: ['handler:secret-job'],
+    held: [],
+    forsaken: [],
   })
   const speak = <T>(verb: string, body: object) =>
     work.ask<T>('POST', `/v1/workers/${session}/${verb}`, { registration: 1, ...body })

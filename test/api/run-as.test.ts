@@ -5,8 +5,14 @@ import type { WireAssignment } from '../../src/core/wire/worker.ts'
 import { openApi, type OpenApi } from './open-api.ts'
 
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: { disk: 'fast' }, executors: ['shell'], slots: 4 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['default'],
+  labels: { disk: 'fast' },
+  executors: ['shell'],
+  slots: 4,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 async function register({ call }: OpenApi, more: object): Promise<string> {

@@ -40,8 +40,12 @@ test('a job has its schedules, and shows them in words with the next time', asyn
   assert.match(String(full.next), /T04:00:00\.000Z$/)
   assert.deepEqual([nightly.state, nightly.version, nightly.declared], ['active', 1, true])
   assert.deepEqual(full.definition, {
-    ...{ cron: '0 4 * * 0', zone: 'UTC', dst: { gap: 'run-after', repeat: 'first' } },
-    ...{ overlap: 'queue(1)', missed: 'latest', input: { full: true } },
+    cron: '0 4 * * 0',
+    zone: 'UTC',
+    dst: { gap: 'run-after', repeat: 'first' },
+    overlap: 'queue(1)',
+    missed: 'latest',
+    input: { full: true },
   })
 })
 
@@ -54,10 +58,14 @@ test('the schedules in a definition are applied: added, changed, removed, and ke
   }
   const nightly = '1 v1 weekdays at 02:00, Europe/Athens'
   assert.deepEqual(await put([NIGHTLY, { name: 'b', every: '2h' }]), [
-    ...[nightly, 'b v2 every 2h', 'own v1 every 1d'],
+    nightly,
+    'b v2 every 2h',
+    'own v1 every 1d',
   ])
   assert.deepEqual((await put([NIGHTLY, { name: 'c', every: '3h' }])).toSorted(), [
-    ...[nightly, 'c v1 every 3h', 'own v1 every 1d'],
+    nightly,
+    'c v1 every 3h',
+    'own v1 every 1d',
   ])
   assert.deepEqual(await put(NIGHTLY), [nightly, 'own v1 every 1d'])
   // A definition without schedules removes them, except those created separately.
@@ -177,7 +185,7 @@ test('planned and actual times: fired, skipped, and upcoming', async (t) => {
   assert.match(String(fired.run), /^run_/)
   assert.deepEqual(
     [fired.outcome, fired.reason, fired.slow, fired.overdue],
-    [...['fired', null, false, null]],
+    ['fired', null, false, null],
   )
   assert.ok(Number(fired.late_ms) >= 0)
   const held = data.find(({ reason }) => reason === 'paused')
@@ -192,7 +200,11 @@ test('planned and actual times: fired, skipped, and upcoming', async (t) => {
   const far = 'from=2097-12-31T23:59:58Z&until=2098-01-01T00:00:02Z'
   const planned = (await look(far)).data.map(({ outcome, reason }) => `${outcome} ${reason}`)
   assert.deepEqual(planned, [
-    ...['planned paused', 'planned paused', 'planned paused', 'planned null', 'planned null'],
+    'planned paused',
+    'planned paused',
+    'planned paused',
+    'planned null',
+    'planned null',
   ])
   const first = await look(`${far}&limit=2`)
   const rest = await look(`${far}&limit=3&cursor=${first.next_cursor}`)
@@ -218,7 +230,8 @@ test('a rule is previewed without being stored, including the effect of clock ch
   assert.deepEqual(effects(other), ['left_out', 'twice'])
   assert.deepEqual(other.clock_changes.find(({ effect }) => effect === 'twice')?.fires.length, 2)
   assert.deepEqual(effects(await preview({ cron: '* * * * *', zone: 'Europe/Berlin' })), [
-    ...['none', 'none'],
+    'none',
+    'none',
   ])
   assert.deepEqual((await preview({ every: '5m', zone: 'UTC' })).clock_changes, [])
   assert.equal((await preview({ every: '5m after finish' })).next.length, 1)
@@ -253,7 +266,7 @@ test('the catch-up list has every time that did not simply fire', async (t) => {
   )
   assert.deepEqual(
     [summary.job, summary.name, summary.skipped, summary.reasons.asked],
-    [...['etl', '1', 1, 1]],
+    ['etl', '1', 1, 1],
   )
   assert.deepEqual((await away('?since=2099-01-01T00:00:00Z')).schedules, [])
   await call('DELETE', `${AT}/1`)

@@ -3,9 +3,17 @@ import { type OpenApi, ROOT_TOKEN } from './open-api.ts'
 
 /** Every kind of caller that might use a session of the token `fleet` of the project `default`. */
 export const CALLERS = [
-  ...['its own token', 'a token of the same identity', 'another worker of the project'],
-  ...['an admin of the project', 'a worker of another project', 'an admin of another project'],
-  ...['a token of the installation', 'root', 'a viewer', 'a revoked token', 'nobody'],
+  'its own token',
+  'a token of the same identity',
+  'another worker of the project',
+  'an admin of the project',
+  'a worker of another project',
+  'an admin of another project',
+  'a token of the installation',
+  'root',
+  'a viewer',
+  'a revoked token',
+  'nobody',
 ] as const
 export type SessionCaller = (typeof CALLERS)[number]
 

@@ -15,8 +15,14 @@ import {
 } from './session-callers.ts'
 
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: {}, executors: ['shell'], slots: 1 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['default'],
+  labels: {},
+  executors: ['shell'],
+  slots: 1,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 const SESSIONS = ['version 2', 'version 1', 'of the installation', 'embedded', 'made up'] as const
@@ -300,11 +306,14 @@ test('a revoked token gets no answer to a waiting request, and loses its session
   })
   const { token, id } = made.body
   const { body: welcome } = await api.call<WireWelcome>('POST', '/v1/workers', {
-    ...{ token, body: { ...HELLO, protocol: [2] } },
+    token,
+    body: { ...HELLO, protocol: [2] },
   })
   const headers = { 'punctual-session-secret': welcome.session_secret as string }
   const waiting = api.call('POST', `/v1/workers/${welcome.session}/exchange`, {
-    ...{ token, headers, body: { ...BODIES.exchange, wait_ms: 20_000 } },
+    token,
+    headers,
+    body: { ...BODIES.exchange, wait_ms: 20_000 },
   })
   await api.call('DELETE', `/v1/tokens/${id}`)
   const run = await api.call<{ id: string }>('POST', '/v1/runs', { body: { run: 'true' } })

@@ -17,19 +17,24 @@ const BEAT_MS = 100
 
 export async function startTestNode({ call }: HostileEnvironment): Promise<TestNode> {
   const hello = {
-    ...{
-      name: 'steady',
-      queues: ['steady'],
-      labels: {},
-      executors: ['handler:beat'],
-      slots: 1,
-    },
-    ...{ registration: 1, held: [], forsaken: [] },
+    name: 'steady',
+    queues: ['steady'],
+    labels: {},
+    executors: ['handler:beat'],
+    slots: 1,
+    registration: 1,
+    held: [],
+    forsaken: [],
   }
   const { session } = (await call('POST', '/v1/workers', hello)).body as WireWelcome
   const exchange = (number: number, done: object[], free: number) =>
     call('POST', `/v1/workers/${session}/exchange`, {
-      ...{ registration: 1, number, answered: number - 1, done, free, wait_ms: 0 },
+      registration: 1,
+      number,
+      answered: number - 1,
+      done,
+      free,
+      wait_ms: 0,
     })
   await call('POST', '/v1/runs', { job: 'beat', queue: 'steady' })
   const { runs } = (await exchange(1, [], 1)).body as WireExchangeAnswer

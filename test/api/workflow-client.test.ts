@@ -51,7 +51,10 @@ test('the client defines a workflow, watches its steps and decides about them', 
   const ends: string[] = []
   for await (const { name, state } of steps.each(id, { limit: 3 })) ends.push(`${name} ${state}`)
   assert.deepEqual(ends, [
-    ...['build succeeded', 'sign_off succeeded', 'optional skipped', 'ship succeeded'],
+    'build succeeded',
+    'sign_off succeeded',
+    'optional skipped',
+    'ship succeeded',
   ])
   assert.deepEqual((await steps.get(id, 'ship')).output, { note: 'fine' })
 

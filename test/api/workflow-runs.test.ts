@@ -23,7 +23,9 @@ test('values pass between steps as data: through a list, a fan-out and a conditi
       last: {
         needs: ['each', 'skipped'],
         argv: [
-          ...[NODE, '-e', 'fs.writeFileSync(process.env.PUNCTUAL_OUTPUT, process.argv[1])'],
+          NODE,
+          '-e',
+          'fs.writeFileSync(process.env.PUNCTUAL_OUTPUT, process.argv[1])',
           '${{ json(steps.each.output) }}',
         ],
       },

@@ -27,7 +27,9 @@ const handlers: Record<string, Handler> = {
 const FAN_OUT = {
   list: { task: 'list' },
   parts: {
-    ...{ task: 'part', needs: 'list', with: '${{ item }}' },
+    task: 'part',
+    needs: 'list',
+    with: '${{ item }}',
     each: '${{ steps.list.output.parts }}',
   },
   total: { task: 'sum', needs: 'parts', with: '${{ steps.parts.output }}' },
@@ -73,8 +75,14 @@ test('the steps of a run are shown with their runs, times, outputs and the criti
   assert.deepEqual(over.workflow, {
     wave: 1,
     steps: {
-      ...{ total: 3, untouched: 0, running: 0, waiting: 0 },
-      ...{ succeeded: 3, failed: 0, cancelled: 0, skipped: 0 },
+      total: 3,
+      untouched: 0,
+      running: 0,
+      waiting: 0,
+      succeeded: 3,
+      failed: 0,
+      cancelled: 0,
+      skipped: 0,
     },
   })
   const shown = await steps(id)
@@ -216,7 +224,9 @@ test('an approval waits for its approvers and continues with their answer', asyn
   const { api, run, end, steps } = await open(t, {
     ask: {
       approve: {
-        ...{ by: ['t2'], message: 'Publish?', timeout: '4h' },
+        by: ['t2'],
+        message: 'Publish?',
+        timeout: '4h',
         input: { parts: { type: 'array' } },
       },
     },

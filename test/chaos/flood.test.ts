@@ -16,9 +16,13 @@ for (const [what, isOneLine] of [
     { skip: process.platform !== 'linux' && 'memory is read in /proc' },
     async (t) => {
       const plan = {
-        ...{ bytes: 200 * MB + 7, limitBytes: 8 * MB + 3, isOneLine },
-        ...{ times: TIMES, deadlineMs: 240_000 },
-        ...{ maxGapMs: TIMES.leaseTtlMs / 2, maxWorkerMb: 250 },
+        bytes: 200 * MB + 7,
+        limitBytes: 8 * MB + 3,
+        isOneLine,
+        times: TIMES,
+        deadlineMs: 240_000,
+        maxGapMs: TIMES.leaseTtlMs / 2,
+        maxWorkerMb: 250,
       }
       const { violations, workerMb, longestGapMs, tookMs } = await flood(plan)
       const figures = `${workerMb.toFixed(0)} MB at most, ${longestGapMs.toFixed(0)} ms between heartbeats`

@@ -45,7 +45,8 @@ const ONE_LINE = '0123456789abcdef'
 export async function flood(plan: Flood): Promise<FloodReport> {
   const dir = mkdtempSync(join(tmpdir(), 'punctual-flood-'))
   const scheduler = await openScheduler({
-    ...{ store: `sqlite:${join(dir, 'p.db')}`, rootToken: TOKEN },
+    store: `sqlite:${join(dir, 'p.db')}`,
+    rootToken: TOKEN,
     ...(plan.times && { config: plan.times }),
   })
   const address = await scheduler.listen({ host: '127.0.0.1', port: 0 })

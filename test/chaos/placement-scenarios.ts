@@ -56,7 +56,8 @@ export async function runFairShareScenario(
       const reach = await openSchedulerAccess(await open())
       try {
         const { samples, maxStarts, violations } = await sampleFairShare(reach, {
-          ...{ queued, samples: faults },
+          queued,
+          samples: faults,
         })
         report(`${store}: ${samples} lone runs next to ${queued} queued ones`)
         const lines = [

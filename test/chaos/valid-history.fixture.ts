@@ -26,7 +26,10 @@ export const submit = (key: string, run: string, call: number, traits: object = 
 ]
 
 export const row = (run: string, key: string, state: string, fence: number | null) => ({
-  ...{ run, key, state, fence },
+  run,
+  key,
+  state,
+  fence,
   cause: state === 'failed' ? 'error' : null,
   resultFence: state === 'succeeded' ? fence : null,
 })

@@ -81,7 +81,9 @@ async function runRound(plan: WorkerDeaths) {
   const members = expectedMembers(plan)
   const dir = mkdtempSync(join(tmpdir(), 'punctual-deaths-'))
   const scheduler = await openScheduler({
-    ...{ store: `sqlite:${join(dir, 'p.db')}`, rootToken: TOKEN, config: SHORT_TIMES },
+    store: `sqlite:${join(dir, 'p.db')}`,
+    rootToken: TOKEN,
+    config: SHORT_TIMES,
   })
   const url = await scheduler.listen({ host: '127.0.0.1', port: 0 })
   const client = connect({ url, token: TOKEN })

@@ -83,7 +83,8 @@ test('the output of a run is searched, for text or an expression', async (t) => 
   await run('exec', '--', 'sh', '-c', 'seq 1 30000; printf "Bad \\033[2Jthing\\n"')
   const grep = (...argv: string[]) => run('logs', '@last', ...argv)
   assert.deepEqual(await grep('--grep', '2999'), {
-    ...{ code: 0, err: '' },
+    code: 0,
+    err: '',
     out: `2998: 2999\n12998: 12999\n22998: 22999\n${[...Array(10).keys()].map((n) => `${29989 + n}: ${29990 + n}\n`).join('')}`,
   })
   assert.equal((await grep('-E', '-g', '^1(23)+4$')).out, '1233: 1234\n')

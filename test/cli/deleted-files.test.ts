@@ -23,7 +23,8 @@ test('a deleted write-ahead log: no acknowledgement, /readyz says why, and a res
     const type = body && { 'content-type': 'application/json' }
     const headers = { authorization: `Bearer ${token}`, ...type }
     const answer = await fetch(url + path, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, body: (await answer.json()) as Answer }

@@ -104,7 +104,10 @@ test(
     const podman = openPodman()
     t.after(() => podman.close())
     const flags = [
-      ...['--executors', 'container,shell', '--container-engine', 'podman'],
+      '--executors',
+      'container,shell',
+      '--container-engine',
+      'podman',
       ...ENGINE_ARGS.map((word) => `--engine-arg=${word}`),
       ...[...RUN_ARGS, '--network', 'none'].map((word) => `--container-arg=${word}`),
     ]

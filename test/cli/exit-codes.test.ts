@@ -134,8 +134,13 @@ async function answering(status: number, type: string, body: string) {
 }
 
 const problem = JSON.stringify({
-  ...{ type: '/errors/internal', title: 'Internal', status: 500, code: 'internal' },
-  ...{ detail: 'the server failed to handle this request', hint: 'Report it.', request_id: 'r1' },
+  type: '/errors/internal',
+  title: 'Internal',
+  status: 500,
+  code: 'internal',
+  detail: 'the server failed to handle this request',
+  hint: 'Report it.',
+  request_id: 'r1',
 })
 const answers: [why: string, status: number, body: string, code: number, err: RegExp][] = [
   ['a server that fails: 1', 500, problem, 1, /✖ the server failed .*\n.*\n  code:  internal/],

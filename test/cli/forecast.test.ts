@@ -9,7 +9,9 @@ import { createFakeTerminal } from './fake-terminal.ts'
 const bar = (at: string, fires: number, busy = 0) => ({ at, fires, busy })
 
 const WEEK: WireForecast = {
-  ...{ from: '2026-03-28T08:00:00.000Z', until: '2026-03-31T08:00:00.000Z', complete: true },
+  from: '2026-03-28T08:00:00.000Z',
+  until: '2026-03-31T08:00:00.000Z',
+  complete: true,
   fires: 1_500,
   schedules: [
     { job: 'etl', schedule: 'n', words: 'every 3m', fires: 1_440, duration_ms: 90_000 },
@@ -25,14 +27,23 @@ const WEEK: WireForecast = {
   busiest: [bar('2026-03-29T02:00:00.000Z', 60, 12.4)],
   collisions: [
     {
-      ...{ at: '2026-03-29T02:00:00.000Z', times: 2, schedules: 5 },
+      at: '2026-03-29T02:00:00.000Z',
+      times: 2,
+      schedules: 5,
       names: ['etl/n', 'mail/1', 'a/1', 'b/1', 'c/1'],
     },
   ],
   clock_changes: [
     {
-      ...{ at: '2026-03-29T01:00:00.000Z', zone: 'Europe/Berlin', schedules: 4 },
-      ...{ from_offset: '+01:00', to_offset: '+02:00', moved: 2, left_out: 1, once: 0, twice: 0 },
+      at: '2026-03-29T01:00:00.000Z',
+      zone: 'Europe/Berlin',
+      schedules: 4,
+      from_offset: '+01:00',
+      to_offset: '+02:00',
+      moved: 2,
+      left_out: 1,
+      once: 0,
+      twice: 0,
     },
   ],
 }

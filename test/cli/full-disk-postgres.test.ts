@@ -44,7 +44,8 @@ test('PostgreSQL on a full disk: 507 at once, /readyz says so, and it recovers b
   const call = async (method: string, path: string, body?: object) => {
     const type = body && { 'content-type': 'application/json' }
     const answer = await fetch(url + path, {
-      ...{ method, headers: { authorization: `Bearer ${token}`, ...type } },
+      method,
+      headers: { authorization: `Bearer ${token}`, ...type },
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, body: (await answer.json()) as Answer }

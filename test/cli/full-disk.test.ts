@@ -26,7 +26,8 @@ test('a full disk: 507 with path and free space, /readyz and doctor say so, and 
     const type = body && { 'content-type': 'application/json' }
     const headers = { authorization: `Bearer ${token}`, ...type }
     const answer = await fetch(url + path, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, body: (await answer.json()) as Answer }
@@ -108,7 +109,9 @@ test('a killed server says on a full disk why it cannot start, and starts once t
   for (let number = 0; number < 20; number += 1) {
     const body = JSON.stringify({ job: 'a', input: { number } })
     const answer = await fetch(`${first.url}/v1/runs`, {
-      ...{ method: 'POST', headers: first.headers, body },
+      method: 'POST',
+      headers: first.headers,
+      body,
     })
     assert.equal(answer.status, 201)
     acknowledged.push(((await answer.json()) as { id: string }).id)

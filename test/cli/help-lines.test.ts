@@ -100,7 +100,9 @@ for (const [why, make, output] of systemErrors) {
     const error = await make()
     assert.equal(
       reportError(error, terminal, {
-        ...{ command: 'punctual', flags: [], given: [] },
+        command: 'punctual',
+        flags: [],
+        given: [],
         isForPrograms: false,
       }),
       1,

@@ -62,7 +62,9 @@ test('every line becomes a job with a schedule; a second import changes nothing'
   assert.match(first.out, /: 14 became jobs, 5 not imported\n$/)
   const { body } = await call<WireJob>('GET', '/v1/jobs/mail')
   assert.deepEqual(body.definition, {
-    ...{ run: 'mail -s "Good morning" team@shop.example', run_as: 'bob', shell: '/bin/bash' },
+    run: 'mail -s "Good morning" team@shop.example',
+    run_as: 'bob',
+    shell: '/bin/bash',
     stdin: 'Dear all,\n\nhere is the plan for today.\n',
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     description: `From line 14 of ${SHOP}.`,

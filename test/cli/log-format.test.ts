@@ -68,7 +68,9 @@ test('a server whose log cannot be written continues', async (t) => {
   const args = ['server', '--port', '0', '--data', home.dataDir]
   const onFullDisk = ['-c', 'exec "$0" "$@" 2>/dev/full', process.execPath, BIN, ...args]
   const child = spawn('/bin/sh', onFullDisk, {
-    ...{ cwd: home.dir, env: home.env, stdio: ['ignore', 'pipe', 'ignore'] },
+    cwd: home.dir,
+    env: home.env,
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
   home.atEnd(() => void child.kill('SIGKILL'))
   let out = ''

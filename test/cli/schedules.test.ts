@@ -67,8 +67,13 @@ test('a job gets schedules in words or as cron; the same rule twice is one sched
   )
   assert.deepEqual([first.name, first.version], ['every-1', 1])
   assert.deepEqual(first.definition, {
-    ...{ every: 'weekdays at 09:05', zone: 'Europe/Athens', jitter: '2m', overlap: 'skip' },
-    ...{ dst: { gap: 'run-after', repeat: 'first' }, deadline: '3h', input: { a: 1 } },
+    every: 'weekdays at 09:05',
+    zone: 'Europe/Athens',
+    jitter: '2m',
+    overlap: 'skip',
+    dst: { gap: 'run-after', repeat: 'first' },
+    deadline: '3h',
+    input: { a: 1 },
     missed: { policy: 'all', max_age: '1d', max_count: 100 },
   })
   const cron = ['every', '0 9 * * 1-5', 'etl', '--zone', 'UTC', '--end', '2099-01-01T00:00Z']

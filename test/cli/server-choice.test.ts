@@ -70,7 +70,8 @@ test('the only running server of a user is found; with several, none is chosen',
   assert.equal(find().chosenAs, 'the default')
   const { url } = pretend('a')
   assert.deepEqual(find(), {
-    ...{ urls: [url], token: 'token-of-a' },
+    urls: [url],
+    token: 'token-of-a',
     chosenAs: 'the only one of yours that is running',
   })
   pretend('b', { port: 2 })
@@ -178,8 +179,11 @@ test('a context is a server with its token: added, listed without the token, use
   assert.ok(!listed.out.includes('pun_secret'))
   assert.deepEqual(JSON.parse(listed.out), [
     {
-      ...{ name: 'prod', server: 'https://jobs.internal:7420', project: 'shop' },
-      ...{ has_token: true, current: false },
+      name: 'prod',
+      server: 'https://jobs.internal:7420',
+      project: 'shop',
+      has_token: true,
+      current: false,
     },
   ])
   const expected = { urls: ['https://jobs.internal:7420'], token: 'pun_secret', project: 'shop' }

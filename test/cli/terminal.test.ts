@@ -126,9 +126,26 @@ test('a schedule is made, shown with its next time, and seen to fire', { skip },
 
 const LONG = 'a-name-that-somebody-made-up-when-names-could-still-be-as-long'
 const LOOKS = [
-  ...['ls', 'ps', 'runs', 'runs state:failed', 'show @last', 'why @last', 'doctor', 'token ls'],
-  ...['schedules', 'next', 'next @daily', `history ${LONG}`, 'away', 'every --help'],
-  ...['show zzzz', 'cancel zzzz', '--help', 'exec --help', 'up --help', 'token --help'],
+  'ls',
+  'ps',
+  'runs',
+  'runs state:failed',
+  'show @last',
+  'why @last',
+  'doctor',
+  'token ls',
+  'schedules',
+  'next',
+  'next @daily',
+  `history ${LONG}`,
+  'away',
+  'every --help',
+  'show zzzz',
+  'cancel zzzz',
+  '--help',
+  'exec --help',
+  'up --help',
+  'token --help',
 ]
 
 test(

@@ -78,8 +78,11 @@ test('TLS older than 1.2 is refused; 1.2 and 1.3 are accepted', { skip }, async 
   const { url, cert } = await openTls(t)
   const greet = async (version: SecureVersion) => {
     const socket = connectTls({
-      ...{ host: '127.0.0.1', port: Number(new URL(url).port), ca: readFileSync(cert) },
-      ...{ minVersion: version, maxVersion: version },
+      host: '127.0.0.1',
+      port: Number(new URL(url).port),
+      ca: readFileSync(cert),
+      minVersion: version,
+      maxVersion: version,
       // Otherwise this side would refuse before the server could.
       ciphers: 'DEFAULT@SECLEVEL=0',
     })

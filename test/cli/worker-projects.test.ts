@@ -25,7 +25,8 @@ interface Environment {
 
 function environment(api: OpenApi, home: PunctualHome): Environment {
   return {
-    ...{ api, home },
+    api,
+    home,
     async work(t, token, ...flags) {
       const worker = home.start(['worker', '--server', api.url, '--token', token, ...flags])
       t.after(async () => {

@@ -6,8 +6,14 @@ import { openHome } from '../support/punctual-home.ts'
 import { startKillableServer } from '../support/killable-server.ts'
 
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: {}, executors: ['handler:job'], slots: 1 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['default'],
+  labels: {},
+  executors: ['handler:job'],
+  slots: 1,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 const BEAT = { registration: 1, answered: 0, held: [] }
 const POLL = { registration: 1, number: 1, answered: 0, done: [], free: 1, wait_ms: 0 }

@@ -81,7 +81,9 @@ test('parameters of a job are flags of run, and waiting reports every step', asy
   assert.deepEqual(shown.input, { date: '2026-01-31', full: false, parts: [1, 2] })
   const byField = await run('run', 'etl', '-i', 'date=2026-02-01', '-i', 'parts=[]', '-o', 'name')
   assert.deepEqual((await json<WireRun>('wait', byField.out.trim())).input, {
-    ...{ date: '2026-02-01', full: false, parts: [] },
+    date: '2026-02-01',
+    full: false,
+    parts: [],
   })
 })
 
@@ -96,7 +98,8 @@ test('a workflow says what its steps wait for, and lists show it rather than its
   const { id, job } = await json<WireRun>('show', '@last')
   assert.equal(job, 'regions')
   assert.deepEqual(states(await json<WireStep[]>('steps', '@last')), [
-    ...['prices running', 'publish untouched'],
+    'prices running',
+    'publish untouched',
   ])
   assert.deepEqual(
     (await json<WireRun[]>('runs')).map((one) => one.id),
@@ -110,7 +113,8 @@ test('a workflow says what its steps wait for, and lists show it rather than its
   const why = await json<WireWhy>('why', '@last')
   assert.match(why.sentence, held)
   assert.deepEqual(why.fixes, [
-    ...['start a worker that has the handler echo, carries zone=dmz', `punctual steps ${id}`],
+    'start a worker that has the handler echo, carries zone=dmz',
+    `punctual steps ${id}`,
   ])
   await waitFor(() => held.test(watching.terminal.written.err), { what: 'the picture to say so' })
   assert.equal((await run('cancel', id)).code, 0)

@@ -29,9 +29,7 @@ function ended({ call }: OpenApi, id: number): Promise<WireCompatJobDetail> {
 test('a command without a schedule runs once at once, and is shown with its last run', async (t) => {
   const api = await withWorker(t)
   const job = await submit(api, { name: 'Say hello!', command: 'echo hello; echo there >&2' })
-  assert.deepEqual(Object.keys(job), [
-    ...['id', 'name', 'command', 'schedule', 'created_at', 'status'],
-  ])
+  assert.deepEqual(Object.keys(job), ['id', 'name', 'command', 'schedule', 'created_at', 'status'])
   assert.equal(typeof job.id, 'number')
   const { last_run: run, ...shown } = await ended(api, job.id)
   assert.deepEqual(shown, { ...job, status: 'succeeded' })
@@ -106,7 +104,9 @@ test('a schedule fires and is shown as written', async (t) => {
   const every = await submit(api, { name: 'tick', command: 'echo tick', schedule: '@every 1s' })
   assert.equal(every.schedule, '@every 1s')
   const nightly = await submit(api, {
-    ...{ name: 'night', command: 'true', schedule: 'CRON_TZ=Asia/Tokyo 0 30 2 * * *' },
+    name: 'night',
+    command: 'true',
+    schedule: 'CRON_TZ=Asia/Tokyo 0 30 2 * * *',
   })
   assert.equal(nightly.schedule, 'CRON_TZ=Asia/Tokyo 0 30 2 * * *')
   assert.equal((await ended(api, every.id)).last_run?.logs, 'tick\n')

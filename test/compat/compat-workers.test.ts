@@ -111,7 +111,13 @@ test('a job has its fields at the top and again under job, and an empty answer h
   const { job, ...flat } = (await next('w', '?empty=json')).body
   assert.deepEqual(job, flat)
   assert.deepEqual(Object.keys(flat), [
-    ...['id', 'name', 'command', 'schedule', 'created_at', 'run_id', 'attempt'],
+    'id',
+    'name',
+    'command',
+    'schedule',
+    'created_at',
+    'run_id',
+    'attempt',
   ])
   assert.deepEqual((await next('w')).body, { ...flat, job })
 })
@@ -398,7 +404,8 @@ test('every compat worker × token × project × route is answered as the rules 
               call: (method, path, options = {}) =>
                 api.call(method, path, {
                   ...options,
-                  ...{ token: tokens.get(who) ?? null, headers: callerHeaders(project) },
+                  token: tokens.get(who) ?? null,
+                  headers: callerHeaders(project),
                 }),
             })
           const victim = as(owner, ownHeader)

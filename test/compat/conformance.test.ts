@@ -61,7 +61,8 @@ test('the production service set, with a token of a project', { skip }, async (t
     '/v1/tokens',
     { name: 'till', role: 'admin' },
     {
-      ...{ authorization: `Bearer ${tokenOf(home)}`, 'punctual-project': 'till' },
+      authorization: `Bearer ${tokenOf(home)}`,
+      'punctual-project': 'till',
     },
   )) as { token: string }
   await conforms('s4.sh', { URL, TOKEN: token, PROJECT: 'till' })

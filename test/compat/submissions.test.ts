@@ -15,7 +15,9 @@ function as(user: string | null, { call }: OpenApi, token: string | null = null)
   return {
     submit: (body: object) =>
       call<{ job_id: string; status: string; message: string }>('POST', '/submit', {
-        ...{ body, token, headers },
+        body,
+        token,
+        headers,
       }),
     show,
     list: async () =>
@@ -48,14 +50,25 @@ test('a command is submitted for a user, runs, and shows its columns and runs', 
   assert.match(body.job_id, UUID)
   const { runs, created_at, ...job } = await ada.ended(body.job_id)
   assert.deepEqual(job, {
-    ...{ job_id: body.job_id, user_id: 'ada', project_id: 'p1', payload },
-    ...{ cron_schedule: null, next_fire_at: null, max_retries: 2, status: 'succeeded' },
+    job_id: body.job_id,
+    user_id: 'ada',
+    project_id: 'p1',
+    payload,
+    cron_schedule: null,
+    next_fire_at: null,
+    max_retries: 2,
+    status: 'succeeded',
   })
   const [run] = runs
   assert.ok(run && Date.parse(created_at) <= Date.parse(run.completed_at!))
   assert.deepEqual(Object.keys(run), [
-    ...['run_id', 'status', 'triggered_at', 'completed_at'],
-    ...['output', 'worker_id', 'error_message'],
+    'run_id',
+    'status',
+    'triggered_at',
+    'completed_at',
+    'output',
+    'worker_id',
+    'error_message',
   ])
   assert.deepEqual(
     [run.status, run.output, run.worker_id, run.error_message],
@@ -99,12 +112,16 @@ test('a job with a future time waits for it, in any zone', async (t) => {
   const api = await open(t)
   const ada = as('ada', api)
   const { body } = await ada.submit({
-    ...{ project_id: 'p', payload: 'x', next_fire_at: '2999-01-31T09:00:00+02:00' },
+    project_id: 'p',
+    payload: 'x',
+    next_fire_at: '2999-01-31T09:00:00+02:00',
   })
   const job = await ada.show(body.job_id)
   assert.deepEqual([job.status, job.next_fire_at], ['pending', '2999-01-31T07:00:00.000Z'])
   const past = await ada.submit({
-    ...{ project_id: 'p', payload: 'x', next_fire_at: '2001-01-01T00:00:00Z' },
+    project_id: 'p',
+    payload: 'x',
+    next_fire_at: '2001-01-01T00:00:00Z',
   })
   assert.equal((await ada.ended(past.body.job_id)).next_fire_at, null)
 })
@@ -113,24 +130,32 @@ test('a recurring job runs repeatedly, from its first time if it has one', async
   const api = await open(t)
   const ada = as('ada', api)
   const every = await ada.submit({
-    ...{ project_id: 'p', payload: 'cmd:echo tick', cron_schedule: '@every 1s' },
+    project_id: 'p',
+    payload: 'cmd:echo tick',
+    cron_schedule: '@every 1s',
   })
   const job = await ada.ended(every.body.job_id, 2)
   assert.equal(job.cron_schedule, '@every 1s')
   assert.ok(job.next_fire_at)
   const seconds = await ada.submit({
-    ...{ project_id: 'p', payload: 'x', cron_schedule: '*/1 * * * * *' },
+    project_id: 'p',
+    payload: 'x',
+    cron_schedule: '*/1 * * * * *',
   })
   await ada.ended(seconds.body.job_id)
 
   const first = await ada.submit({
-    ...{ project_id: 'p', payload: 'x', cron_schedule: '@yearly' },
+    project_id: 'p',
+    payload: 'x',
+    cron_schedule: '@yearly',
     next_fire_at: '2998-06-15T10:20:30Z',
   })
   const later = await ada.show(first.body.job_id)
   assert.equal(later.next_fire_at, '2998-06-15T10:20:30.000Z')
   const passed = await ada.submit({
-    ...{ project_id: 'p', payload: 'x', cron_schedule: '@daily' },
+    project_id: 'p',
+    payload: 'x',
+    cron_schedule: '@daily',
     next_fire_at: '2001-01-01T00:00:00Z',
   })
   const now = await ada.ended(passed.body.job_id)
@@ -146,7 +171,9 @@ for (const [kind, url] of STORES) {
     const api = await openApi(t, { store: await url() }, { isOpen: true })
     const ada = as('ada', api)
     const { body } = await ada.submit({
-      ...{ project_id: 'p', payload: 'cmd:true', cron_schedule: '@yearly' },
+      project_id: 'p',
+      payload: 'cmd:true',
+      cron_schedule: '@yearly',
       next_fire_at: '2001-01-01T00:00:00Z',
     })
     const id = body.job_id
@@ -171,7 +198,8 @@ for (const [kind, url] of STORES) {
       })
       assert.deepEqual(await plain(), ['running', 'running'])
       await api.call('POST', `/v1/jobs/${again.body.data[0]?.job}/runs`, {
-        ...{ body: {}, headers: { 'punctual-project': 'p' } },
+        body: {},
+        headers: { 'punctual-project': 'p' },
       })
       assert.deepEqual(await plain(), ['running', 'running'], 'although the latest run waits')
       await worker(`/jobs/${job}/log`, { status: outcome })

@@ -110,8 +110,13 @@ for (const [name, open] of STORES) {
     assert.deepEqual(
       { ...running, start_time: typeof running!['start_time'] },
       {
-        ...{ run_id: task.run_id, job_id: one, worker_id: 'w1', start_time: 'string' },
-        ...{ end_time: null, status: 'running', logs: 'begun\n' },
+        run_id: task.run_id,
+        job_id: one,
+        worker_id: 'w1',
+        start_time: 'string',
+        end_time: null,
+        status: 'running',
+        logs: 'begun\n',
       },
     )
     await work(api, [{ logs: 'done "well" ü\n', status: 'success' }])

@@ -86,7 +86,21 @@ for (const [where, text, why] of refused) {
 
 test('nothing in a value is ever executed, in any surrounding text', () => {
   const piece = fc.constantFrom(
-    ...['"', ' ', 'x', '\\', '$', '(', ')', '`', '#', '\n', '${A}', '<<E', ';', X, X],
+    '"',
+    ' ',
+    'x',
+    '\\',
+    '$',
+    '(',
+    ')',
+    '`',
+    '#',
+    '\n',
+    '${A}',
+    '<<E',
+    ';',
+    X,
+    X,
   )
   const evil = [
     '$(echo HACKED >&2)',

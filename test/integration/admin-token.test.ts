@@ -25,7 +25,10 @@ const fileOf = (name: string, data: Directory): AdminTokenFile => ({
 
 async function startNode(t: TestContext, store: string, name: string, data: Directory) {
   const scheduler = await openScheduler({
-    ...{ store, config: LONG_TIMEOUTS, rootToken: data.token, rootTokenFile: fileOf(name, data) },
+    store,
+    config: LONG_TIMEOUTS,
+    rootToken: data.token,
+    rootTokenFile: fileOf(name, data),
     onError: (error) => t.diagnostic(String(error)),
   })
   let isStopped = false

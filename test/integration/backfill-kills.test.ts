@@ -68,7 +68,10 @@ test('a backfill whose server is killed halfway, twice, creates one run for each
   const byTime = new Map(runs.map((run) => [run.due_at, run.id]))
   assert.deepEqual(
     history.map(({ nominal_at, outcome, run, backfills }) => [
-      ...[nominal_at, outcome, run, backfills.map(({ backfill }) => backfill)],
+      nominal_at,
+      outcome,
+      run,
+      backfills.map(({ backfill }) => backfill),
     ]),
     expected.map((at) => [at, 'backfilled', byTime.get(at), [id]]),
   )

@@ -225,10 +225,17 @@ for (const [what, byMs] of [
 /** The same server over HTTP. */
 async function serve(t: TestContext, { node, clock }: Server) {
   const api = createApi({
-    ...{ clientFor: node.clientFor, workingFor: node.workingFor, admin: node.admin },
-    ...{ compat: node.compat, metrics: node.metrics, identify: node.authenticator.identify, clock },
+    clientFor: node.clientFor,
+    workingFor: node.workingFor,
+    admin: node.admin,
+    compat: node.compat,
+    metrics: node.metrics,
+    identify: node.authenticator.identify,
+    clock,
     health: { live: () => true, ready: node.ready },
-    ...{ isOpen: true, allowHosts: [], connections: {} },
+    isOpen: true,
+    allowHosts: [],
+    connections: {},
   })
   t.after(() => api.close())
   const url = await api.listen({ host: '127.0.0.1', port: 0 })

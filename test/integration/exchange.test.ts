@@ -142,8 +142,14 @@ test('a session that registers again keeps the attempts it lists and gives back 
   const [kept, unseen] = await worker.take()
   assert.ok(kept && unseen)
   const { lost } = await client.register({
-    ...{ name: 'again', queues: ['default'], labels: {}, executors: ['handler:job'], slots: 10 },
-    ...{ session: worker.session, registration: 2, forsaken: [] },
+    name: 'again',
+    queues: ['default'],
+    labels: {},
+    executors: ['handler:job'],
+    slots: 10,
+    session: worker.session,
+    registration: 2,
+    forsaken: [],
     held: [{ run: kept.run, fence: kept.fence }],
   })
   await clock.advance(10)

@@ -45,7 +45,9 @@ test('a worker with many slots gives another project its half, not one slot', as
   const world = await startInMemory()
   await queueUp(world.node, 'busy', QUEUED, ['etl'])
   const worker = await registerManualWorker(world.node.clientFor('busy'), {
-    ...{ jobs: ['etl', 'lone'], projects: ['busy', 'quiet'], slots: 20 },
+    jobs: ['etl', 'lone'],
+    projects: ['busy', 'quiet'],
+    slots: 20,
   })
   const lone: Submission[] = Array.from({ length: 30 }, () => ({ job: 'lone' }))
   await world.node.clientFor('quiet').submit(lone)

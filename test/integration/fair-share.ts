@@ -69,7 +69,10 @@ export async function sampleFairShare(
   const narrow = await registerManualWorker(reach.clientFor('busy'), { jobs, projects, slots: 1 })
   violations.push(...(await whyWhileBusy(reach, narrow, last)))
   const wide = await registerManualWorker(reach.clientFor('busy'), {
-    ...{ name: 'wide', jobs, projects, slots: WIDE },
+    name: 'wide',
+    jobs,
+    projects,
+    slots: WIDE,
   })
   const submitLone = () => submitOne(reach, 'quiet', 'lone')
 

@@ -7,7 +7,10 @@ import { startInMemory } from './scheduler-in-memory.ts'
 import { registerManualWorker } from './manual-worker.ts'
 
 const container: ContainerWork = {
-  ...{ executor: 'container', image: 'none', network: 'none', pull: 'never' },
+  executor: 'container',
+  image: 'none',
+  network: 'none',
+  pull: 'never',
 }
 
 /** A node with a worker that runs a handler and a container, and a second node. */

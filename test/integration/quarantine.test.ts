@@ -10,7 +10,10 @@ test('a worker that cannot start any run takes none, says so, and continues when
   const client = node.clientFor('default')
   const messages: string[] = []
   const worker = createWorker({
-    ...{ name: 'ill', slots: 1, clock, random: () => 0.5 },
+    name: 'ill',
+    slots: 1,
+    clock,
+    random: () => 0.5,
     // Input that is not JSON cannot be passed to a function: the attempt does not start.
     handlers: { a: () => 1, b: () => 1, fine: () => 1 },
     onError: (error) => messages.push((error as Error).message),

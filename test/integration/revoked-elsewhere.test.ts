@@ -10,8 +10,15 @@ import { createVirtualClock } from '../support/virtual-clock.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: {}, executors: ['shell'], slots: 1 },
-  ...{ registration: 1, held: [], forsaken: [], protocol: [2] },
+  name: 'w',
+  queues: ['default'],
+  labels: {},
+  executors: ['shell'],
+  slots: 1,
+  registration: 1,
+  held: [],
+  forsaken: [],
+  protocol: [2],
 }
 const BEAT = { registration: 1, answered: 0, held: [] }
 const POLL = { registration: 1, number: 1, answered: 0, done: [], free: 1, wait_ms: 0 }
@@ -28,12 +35,15 @@ test('a token revoked on one node ends its sessions on another within five secon
   })
   const { token } = created
   const { body: welcome } = await second.call<WireWelcome>('POST', '/v1/workers', {
-    ...{ token, body: HELLO },
+    token,
+    body: HELLO,
   })
   const secret = welcome.session_secret as string
   const say = (route: string, body: object) =>
     second.call<{ code?: string }>('POST', `/v1/workers/${welcome.session}/${route}`, {
-      ...{ token, body, headers: { 'punctual-session-secret': secret } },
+      token,
+      body,
+      headers: { 'punctual-session-secret': secret },
     })
   const rows = await queryOnce(store, 'SELECT * FROM punctual.session')
   assert.deepEqual(
@@ -101,7 +111,8 @@ test('event streams and waiting requests of a token revoked on one node end on a
   await clock.advance(PROMISED_MS)
   const what = 'the streams and the wait to end'
   await waitFor(() => code !== undefined && ending.every(({ isOver }) => isOver), {
-    ...{ what, deadlineMs: 20_000 },
+    what,
+    deadlineMs: 20_000,
   })
   assert.equal(code, 'unauthorized')
   // The end of a run is not sent either: readers that reconnect are refused with the reason.

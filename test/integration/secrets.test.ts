@@ -121,11 +121,17 @@ test('a new key seals nothing until every node has it, then everything is sealed
   keys.second.ids = ['k1', 'k2']
   await first.clock.advance(10_000)
   assert.deepEqual(await secrets.rotate(BY), {
-    ...{ key: 'k2', resealed: 2, broken: [], keys: [{ id: 'k2', secrets: 2 }] },
+    key: 'k2',
+    resealed: 2,
+    broken: [],
+    keys: [{ id: 'k2', secrets: 2 }],
   })
   assert.deepEqual(await keyOf(), ['k2', 'k2'])
   assert.deepEqual(await secrets.rotate(BY), {
-    ...{ key: 'k2', resealed: 0, broken: [], keys: [{ id: 'k2', secrets: 2 }] },
+    key: 'k2',
+    resealed: 0,
+    broken: [],
+    keys: [{ id: 'k2', secrets: 2 }],
   })
   await second.node.stop()
   await openVault(createStoreOnEngine(first.engine), keysInMemory('k2'))

@@ -10,8 +10,14 @@ import { startInMemory } from './scheduler-in-memory.ts'
 
 const TOKEN: Caller = { tokenId: 1, name: 'fleet', role: 'worker', project: 'default' }
 const HELLO = {
-  ...{ name: 'w', queues: ['default'], labels: {}, executors: ['handler:job'], slots: 2 },
-  ...{ registration: 1, held: [], forsaken: [] },
+  name: 'w',
+  queues: ['default'],
+  labels: {},
+  executors: ['handler:job'],
+  slots: 2,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 const POLL = { registration: 1, number: 1, answered: 0, done: [], free: 2, waitMs: 0 }
 const UNKNOWN = { code: 'session_unknown' }

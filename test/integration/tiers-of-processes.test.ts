@@ -37,7 +37,8 @@ async function setUp(t: TestContext) {
       const argv = ['worker', ...flags, ...tiers, '--pass-env', 'WORKER']
       const { output } = home.start(argv, { WORKER: name })
       await waitFor(() => output.out.includes('is connected'), {
-        ...{ what: `${name} to be connected`, deadlineMs: 60_000 },
+        what: `${name} to be connected`,
+        deadlineMs: 60_000,
       })
     },
 

@@ -21,7 +21,13 @@ async function startSetup() {
         starts.push({ worker: name, queue: queue as string, end: resolve })
       })
     const worker = createWorker({
-      ...{ client, name, queues, slots, clock, random: () => 0.5, handlers: { job: handler } },
+      client,
+      name,
+      queues,
+      slots,
+      clock,
+      random: () => 0.5,
+      handlers: { job: handler },
     })
     const started = worker.start()
     await clock.advance(10)

@@ -194,7 +194,10 @@ test('`why` names workers that cannot start any run', async () => {
   await node.clientFor('default').heartbeat(
     { id: worker.session },
     {
-      ...{ registration: 1, answered: 0, held: [], quarantined: 'no such shell' },
+      registration: 1,
+      answered: 0,
+      held: [],
+      quarantined: 'no such shell',
     },
   )
   await clock.advance(10)

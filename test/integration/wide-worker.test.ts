@@ -7,7 +7,11 @@ test('a worker with thousands of slots keeps two sessions, works on both and dra
   const { node, clock, engine } = await startInMemory()
   const client = node.clientFor('default')
   const worker = createWorker({
-    ...{ client, clock, random: () => 0.5, name: 'wide', slots: 2_001 },
+    client,
+    clock,
+    random: () => 0.5,
+    name: 'wide',
+    slots: 2_001,
     handlers: { job: () => 'done' },
   })
   await worker.start()

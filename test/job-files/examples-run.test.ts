@@ -37,13 +37,12 @@ async function openShop(t: TestContext) {
     return terminal.written.out
   }
   const worker = await registerManualWorker(scheduler.clientFor('default'), {
-    ...{
-      jobs: TASKS,
-      queues: ['default', 'etl'],
-      slots: 20,
-      labels: { region: 'eu', zone: 'dmz' },
-    },
-    ...{ executors: ['shell', 'argv', 'script', 'http', 'container'], features: ['secrets'] },
+    jobs: TASKS,
+    queues: ['default', 'etl'],
+    slots: 20,
+    labels: { region: 'eu', zone: 'dmz' },
+    executors: ['shell', 'argv', 'script', 'http', 'container'],
+    features: ['secrets'],
   })
   const seen: Assignment[] = []
   const workOnce = async () => {

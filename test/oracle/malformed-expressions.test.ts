@@ -10,8 +10,16 @@ import { zoneNamed } from '../../src/core/schedule/zones/zone-names.ts'
 import { MALFORMED_EXPRESSIONS } from './malformed-expressions.ts'
 
 const ZONES = [
-  ...['UTC', 'America/New_York', 'America/Santiago', 'Australia/Lord_Howe', 'Africa/Casablanca'],
-  ...['Pacific/Apia', 'Europe/Dublin', 'Antarctica/Troll', 'Africa/Monrovia', 'Asia/Gaza'],
+  'UTC',
+  'America/New_York',
+  'America/Santiago',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Pacific/Apia',
+  'Europe/Dublin',
+  'Antarctica/Troll',
+  'Africa/Monrovia',
+  'Asia/Gaza',
 ]
 const MOMENTS = [
   '1970-01-01',

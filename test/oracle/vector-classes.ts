@@ -150,7 +150,13 @@ function hasUnusualMarks({ second, date = '', weekday = '' }: Fields): boolean {
 }
 
 const LAST_VALUES: Readonly<Record<FieldName, number>> = {
-  ...{ second: 59, minute: 59, hour: 23, date: 31, month: 12, weekday: 7, year: 2099 },
+  second: 59,
+  minute: 59,
+  hour: 23,
+  date: 31,
+  month: 12,
+  weekday: 7,
+  year: 2099,
 }
 
 function isInRange(fields: Fields): boolean {

@@ -105,8 +105,14 @@ async function readUntil(stream: Response, word: string): Promise<Buffer> {
 /** Every answer of the API, to a caller with all rights. */
 async function answers({ url }: OpenApi, ids: readonly string[]): Promise<Place[]> {
   const paths = [
-    ...['/v1/runs?limit=500', '/v1/audit?limit=500', '/v1/secrets', '/v1/secret-keys'],
-    ...['/v1/workers', '/v1/queues', '/v1/jobs', '/metrics'],
+    '/v1/runs?limit=500',
+    '/v1/audit?limit=500',
+    '/v1/secrets',
+    '/v1/secret-keys',
+    '/v1/workers',
+    '/v1/queues',
+    '/v1/jobs',
+    '/metrics',
     ...ids.flatMap((id) =>
       ['', '/attempts', '/why', '/logs?limit=10000', '/logs/raw', '/logs/follow'].map(
         (rest) => `/v1/runs/${id}${rest}`,

@@ -85,7 +85,10 @@ async function rotateUnderLoad(t: TestContext, nodes: readonly [OpenApi, MemoryK
     { what: 'every node to know the new key', deadlineMs: 60_000, intervalMs: 100 },
   )
   assert.deepEqual(rotation, {
-    ...{ key: 'k2', resealed: SECRETS, broken: [], keys: [{ id: 'k2', secrets: SECRETS }] },
+    key: 'k2',
+    resealed: SECRETS,
+    broken: [],
+    keys: [{ id: 'k2', secrets: SECRETS }],
   })
   // The old key is removed everywhere and no longer needed.
   for (const [, keys] of nodes) keys.ids = ['k2']

@@ -8,7 +8,10 @@ const MOVES = 200
 
 test('a worker with foreign tokens and known ids gets nothing and breaks no invariant', async () => {
   const { failed, moves } = await runSeeds({
-    ...{ first: 1, count: SEEDS, moves: MOVES, isHostile: true },
+    first: 1,
+    count: SEEDS,
+    moves: MOVES,
+    isHostile: true,
   })
   assert.deepEqual(
     failed.map(({ seed, violations }) => `seed ${seed}: ${violations[0]}`),

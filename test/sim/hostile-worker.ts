@@ -14,18 +14,23 @@ import type { GroundTruth } from './ground-truth.ts'
 const PROJECT = 'rival'
 const LARGEST = 2 ** 31 - 1
 const token = (tokenId: number, project: string): Caller & { readonly project: string } => ({
-  ...{ tokenId, name: `token-${tokenId}`, role: 'worker', project },
+  tokenId,
+  name: `token-${tokenId}`,
+  role: 'worker',
+  project,
 })
 const FLEET_TOKEN = token(1, 'default')
 const RIVAL_TOKEN = token(2, PROJECT)
 /** A different token in the project of the fleet. */
 const NEIGHBOUR_TOKEN = token(3, 'default')
 const originOf = (caller: typeof FLEET_TOKEN): RequestOrigin => ({
-  ...{ project: caller.project, principal: principalOf(caller) },
+  project: caller.project,
+  principal: principalOf(caller),
 })
 /** The same caller in the compat protocol. */
 const compatOriginOf = (caller: typeof FLEET_TOKEN): RequestOrigin => ({
-  ...{ project: caller.project, principal: compatPrincipalOf(caller) },
+  project: caller.project,
+  principal: compatPrincipalOf(caller),
 })
 
 /** The token of the workers under attack. */
@@ -124,7 +129,9 @@ export function createHostileWorker(options: {
     if (nodes.length === 0) return
     const node = seeded.pick(nodes)
     const welcome = await workerClient(RIVAL, node)?.register({
-      ...{ ...helloOf(seeded), registration: 1, protocol: [1, 2] },
+      ...helloOf(seeded),
+      registration: 1,
+      protocol: [1, 2],
     })
     if (!welcome) return
     own = { key: { id: welcome.session, secret: welcome.secret }, number: 0, node }
@@ -153,7 +160,9 @@ export function createHostileWorker(options: {
   }
 
   const compatWorkerAs = (id: string, origin: RequestOrigin): CompatWorker => ({
-    ...{ id, origin: mapOrigin(origin), isEverywhere: false },
+    id,
+    origin: mapOrigin(origin),
+    isEverywhere: false,
   })
 
   /** Registers a compat worker of the fleet, then calls with the same name and another token. */
@@ -208,7 +217,10 @@ export function createHostileWorker(options: {
 
 function helloOf(seeded: Seeded) {
   return {
-    ...{ name: 'hostile', queues: ['default', 'heavy'], labels: {}, slots: 4 },
+    name: 'hostile',
+    queues: ['default', 'heavy'],
+    labels: {},
+    slots: 4,
     executors: SIM_JOBS.map((job) => `handler:${job}`),
     held: [],
     forsaken: [],

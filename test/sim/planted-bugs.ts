@@ -78,7 +78,8 @@ export function requeuesAtEnd(original: Store, db: Database): Store {
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
-    ...{ name: 'fence unchecked on completion', firstSeed: 28 },
+    name: 'fence unchecked on completion',
+    firstSeed: 28,
     store(original, db) {
       const current = db.prepare<[number], { fence: number }>(
         'SELECT fence FROM run WHERE id = ? AND status = 1',
@@ -102,11 +103,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     },
   },
   {
-    ...{ name: 'wall-clock lease', firstSeed: 20 },
+    name: 'wall-clock lease',
+    firstSeed: 20,
     clock: (original) => ({ ...original, mono: original.now }),
   },
   {
-    ...{ name: 'lost grant never returned', firstSeed: 50 },
+    name: 'lost grant never returned',
+    firstSeed: 50,
     // The query for own leases never completes.
     store: (original) => withStoreMethods(original, { ownLeases: () => new Promise(() => {}) }),
   },
@@ -127,7 +130,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       ),
   },
   {
-    ...{ name: 'unknown commit retried as new', firstSeed: 60 },
+    name: 'unknown commit retried as new',
+    firstSeed: 60,
     store(original) {
       // Remembers what it stored; a repeated id is stored again under a new one.
       const stored = new Set<number>()
@@ -183,7 +187,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     // About one seed in 400: a node has to be cut off for long while its worker stays connected to it.
-    ...{ name: 'node renewing past its own row', firstSeed: 370 },
+    name: 'node renewing past its own row',
+    firstSeed: 370,
     config: { renewMarginMs: -120_000 },
   },
   {
@@ -242,7 +247,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sessions adopted for any caller',
-    ...{ isHostile: true, invariant: /^a session was used by/ },
+    isHostile: true,
+    invariant: /^a session was used by/,
     store(original, db) {
       const owners = db.prepare<[number], SessionOwner & { project: string }>(
         'SELECT owner, identity, secret, project FROM session WHERE id = ?',
@@ -254,7 +260,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sessions without a secret, bound only to a project',
-    ...{ isHostile: true, invariant: /^a session was (used by|revealed to)/ },
+    isHostile: true,
+    invariant: /^a session was (used by|revealed to)/,
     workerClient: (original) => ({
       ...original,
       register: (hello, secret) => original.register({ ...hello, protocol: [1] }, secret),
@@ -263,7 +270,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'compat workers identified only by their name',
-    ...{ isHostile: true, invariant: /^a session was used by/ },
+    isHostile: true,
+    invariant: /^a session was used by/,
     mapOrigin: (origin) => (origin.principal.id.startsWith('plain ') ? COMPAT_FLEET : origin),
   },
   {

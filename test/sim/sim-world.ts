@@ -94,7 +94,10 @@ export function createSimWorld(
 
   const workingFrom = (caller: Actor): WorkerClient => {
     const failover = createFailoverClient({
-      ...{ caller, call, nodes: world.nodes, seeded },
+      caller,
+      call,
+      nodes: world.nodes,
+      seeded,
       ...(isHostile && { serve: (node) => node.workingFor(FLEET) }),
     })
     const original: WorkerClient = {
@@ -138,7 +141,10 @@ export function createSimWorld(
       lastNumber += 1
       const actor = time.actor(`node-${lastNumber}`)
       const link = createStoreLink({
-        ...{ shared, time, seeded, actor },
+        shared,
+        time,
+        seeded,
+        actor,
         tickCap: seeded.pick([1, 3, 20]),
         onAnswer(verb, result, backForMs) {
           if (verb !== 'declareDeadNodes' || (result as number[]).length === 0) return
@@ -157,7 +163,12 @@ export function createSimWorld(
       const actor = time.actor(name)
       world.workers.push(
         startSimWorker({
-          ...{ name, actor, time, seeded, truth, slots: slots ?? seeded.between(1, 4) },
+          name,
+          actor,
+          time,
+          seeded,
+          truth,
+          slots: slots ?? seeded.between(1, 4),
           queues: queues ?? seeded.pick(QUEUES),
           client: workingFrom(actor),
           isAutomatic: () => world.isHealing,
@@ -212,7 +223,10 @@ export function createSimWorld(
   const { nodes } = world
   const mapOrigin = bug?.mapOrigin
   const hostile = createHostileWorker({
-    ...{ seed, db: engine.raw, nodes, truth },
+    seed,
+    db: engine.raw,
+    nodes,
+    truth,
     ...(mapOrigin && { mapOrigin }),
   })
   return Object.assign(world, { hostile })

@@ -37,7 +37,10 @@ export async function runTiersSeed(
     }
     if (truth.violations.length === 0) await heal(world)
     return {
-      ...{ seed, moves: made, runs: truth.submissions.size, simulatedMs: time.nowMs },
+      seed,
+      moves: made,
+      runs: truth.submissions.size,
+      simulatedMs: time.nowMs,
       violations: truth.violations,
     }
   } finally {

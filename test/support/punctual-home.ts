@@ -71,7 +71,10 @@ export function openHome(t: { after(end: () => Promise<void>): void }): Punctual
   }
 
   return {
-    ...{ dir, dataDir, env, start },
+    dir,
+    dataDir,
+    env,
+    start,
     atEnd: (end) => void cleanups.push(end),
     async run(argv, more) {
       const { output, ended } = start(argv, more)

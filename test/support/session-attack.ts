@@ -28,7 +28,8 @@ async function call(
   const answer = await fetch(url + path, {
     method,
     headers: {
-      ...{ authorization: `Bearer ${token}`, ...headers },
+      authorization: `Bearer ${token}`,
+      ...headers,
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),

@@ -11,7 +11,9 @@ async function openEnvironment(t: TestContext, events = ['run.failed']) {
   const start = () => startKillableServer(home, '--allow-address', receiver.address)
   const server = await start()
   await server.call('POST', '/v1/webhooks', {
-    ...{ name: 'pager', url: receiver.url, events },
+    name: 'pager',
+    url: receiver.url,
+    events,
   })
   return { receiver, server, start }
 }

@@ -47,19 +47,21 @@ async function openEnvironment(t: TestContext) {
   let lastId = 1_000
 
   return {
-    ...{ clock, store, receiver, deliverer, outcomes },
+    clock,
+    store,
+    receiver,
+    deliverer,
+    outcomes,
     async webhook(name: string, url = receiver.url) {
       await store.putWebhook({
-        ...{
-          projectId,
-          name,
-          url,
-          events: 1,
-          jobs: null,
-          enabled: true,
-          onlyIfNew: true,
-          maxWebhooks: 9,
-        },
+        projectId,
+        name,
+        url,
+        events: 1,
+        jobs: null,
+        enabled: true,
+        onlyIfNew: true,
+        maxWebhooks: 9,
         secret: { sealed: mintSecret(), ending: 'x' },
         audit: { projectId, ...AUDIT },
       })
@@ -157,7 +159,11 @@ test('a deliverer that stops leaves unfinished messages to the next one at once'
   const left = await find(id, hook)
   assert.deepEqual([left.state, left.nextAt, left.lastError], ['pending', clock.now(), null])
   const next = await store.claimDeliveries({
-    ...{ claim: 5, leaseMs: 1, limit: 9, perWebhook: 9, busy: [] },
+    claim: 5,
+    leaseMs: 1,
+    limit: 9,
+    perWebhook: 9,
+    busy: [],
   })
   assert.deepEqual(
     next.map((one) => one.id),
@@ -170,7 +176,9 @@ test('a secret that cannot be opened is an error of the try, and no message is s
   const hook = await webhook('sealed')
   const found = (await store.webhooksOf([1]))[0]!
   await store.rotateWebhook({
-    ...{ projectId: found.projectId, name: 'sealed', keepMs: 0 },
+    projectId: found.projectId,
+    name: 'sealed',
+    keepMs: 0,
     secret: { sealed: 'by another key', ending: 'x' },
     audit: { projectId: found.projectId, ...AUDIT },
   })

@@ -60,9 +60,7 @@ test('a run that starts late, takes long and misses its deadline is reported whi
   const shown = await occurrence('etl')
   const id = String(shown?.run)
   assert.equal(id, late.body.data.run?.id)
-  assert.deepEqual(shown?.lapses.map(({ kind }) => kind).toSorted(), [
-    ...['late', 'slow', 'unfinished'],
-  ])
+  assert.deepEqual(shown?.lapses.map(({ kind }) => kind).toSorted(), ['late', 'slow', 'unfinished'])
   const nominal = Date.parse(shown?.nominal_at ?? '')
   const lapse = shown?.lapses.find(({ kind }) => kind === 'unfinished')
   assert.equal(Date.parse(String(lapse?.due_at)), nominal + 2_000)

@@ -54,7 +54,10 @@ test('a fan-out runs at most max_parallel items at a time and returns the list o
   ])
   assert.deepEqual(await workflows.steps(id), [
     'list succeeded',
-    ...['load succeeded', 'load.0 succeeded', 'load.1 succeeded', 'load.2 succeeded'],
+    'load succeeded',
+    'load.0 succeeded',
+    'load.1 succeeded',
+    'load.2 succeeded',
     'report succeeded',
   ])
   await workflows.node.stop()
@@ -204,7 +207,10 @@ test('a workflow cannot run inside itself, directly or through another', async (
   const [projectId = 0] = await store.internProjects(['default'])
   const by = { projectId, actor: null, detail: null, request: null, address: null }
   await store.putJob({
-    ...{ projectId, name: 'inner', definition: JSON.stringify(inside), expect: null },
+    projectId,
+    name: 'inner',
+    definition: JSON.stringify(inside),
+    expect: null,
     audit: { ...by, action: 'job.put', target: 'inner' },
   })
   const id = await workflows.submit()

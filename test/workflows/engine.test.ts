@@ -6,10 +6,24 @@ const WORKFLOWS = 10_000
 
 /** Each of these must occur often, or the random workflows are too simple to show anything. */
 const WORTH_SEEING = [
-  ...['start', 'skip needs', 'skip cancelled', 'skip timeout'],
-  ...['close succeeded', 'close failed', 'close cancelled', 'reload', 'repeated event'],
-  ...['end succeeded', 'end failed error', 'end cancelled cancelled', 'end failed timeout'],
-  ...['running fan-out', 'skipped condition', 'skipped operator', 'failed expression', 'waiting'],
+  'start',
+  'skip needs',
+  'skip cancelled',
+  'skip timeout',
+  'close succeeded',
+  'close failed',
+  'close cancelled',
+  'reload',
+  'repeated event',
+  'end succeeded',
+  'end failed error',
+  'end cancelled cancelled',
+  'end failed timeout',
+  'running fan-out',
+  'skipped condition',
+  'skipped operator',
+  'failed expression',
+  'waiting',
 ]
 
 test(`${WORKFLOWS} random workflows match a naive evaluator in any order of signals`, () => {

@@ -23,7 +23,9 @@ export function failingBlobs(t: TestContext): FailingBlobs {
   }
   return {
     ...rows,
-    ...{ onGet, onPut, asked },
+    onGet,
+    onPut,
+    asked,
     async put(name, bytes) {
       meet(onPut, name.label)
       return rows.put(name, bytes)

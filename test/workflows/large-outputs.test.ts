@@ -69,7 +69,9 @@ test('the list of a fan-out is read once, however many items start one after the
     steps: {
       list: task('list'),
       load: task('load', {
-        ...{ needs: 'list', each: '${{ steps.list.output }}', max_parallel: 1 },
+        needs: 'list',
+        each: '${{ steps.list.output }}',
+        max_parallel: 1,
         with: '${{ length(item) }}',
       }),
     },

@@ -76,8 +76,11 @@ function definitionOf(steps: readonly GraphStep[], chance: Seeded): JobDefinitio
     return [
       nameOf(index),
       {
-        ...{ task: 'a', when: step.when, needs: step.needs.map(nameOf) },
-        ...{ finally: step.isFinally, allow_failure: step.mayFail },
+        task: 'a',
+        when: step.when,
+        needs: step.needs.map(nameOf),
+        finally: step.isFinally,
+        allow_failure: step.mayFail,
         with: { step: index, item: isFanOut ? '${{ item }}' : null },
         ...(chance.chance(0.1) ? { if: '${{ false }}' } : {}),
         ...(isFanOut ? { each: Array.from({ length: chance.int(5) }, (_, item) => item) } : {}),

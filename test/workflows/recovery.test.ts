@@ -9,7 +9,10 @@ const WORKFLOW: JobDefinition = {
   steps: {
     list: { task: 'list' },
     load: {
-      ...{ task: 'load', needs: 'list', each: '${{ steps.list.output }}', max_parallel: 3 },
+      task: 'load',
+      needs: 'list',
+      each: '${{ steps.list.output }}',
+      max_parallel: 3,
       with: '${{ item }}',
     },
     c: { task: 'c', needs: 'load', with: '${{ steps.load.output }}' },
@@ -84,7 +87,10 @@ const EARLY: JobDefinition = {
     a: { task: 'a' },
     b: { task: 'b' },
     early: {
-      ...{ task: 'c', needs: ['a', 'b'], when: 'any-succeeded', max_parallel: 1 },
+      task: 'c',
+      needs: ['a', 'b'],
+      when: 'any-succeeded',
+      max_parallel: 1,
       each: ['${{ steps.a.output }}', '${{ steps.b.state }}', '${{ default(steps.b.output, 0) }}'],
       with: '${{ item }}',
     },

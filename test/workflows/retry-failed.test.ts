@@ -20,11 +20,13 @@ test('of 1,000 processes 7 fail, and a retry of the failed ones starts those 7 a
   const say = `echo "$PUNCTUAL_JOB $ITEM" >> "$TRUTH"`
   const { status, body: made } = await call('PUT', '/v1/jobs/etl', {
     body: {
-      ...{ shell: '/bin/sh', env: { TRUTH: truth, TROUBLE: trouble, BAD: ` ${BAD.join(' ')} ` } },
+      shell: '/bin/sh',
+      env: { TRUTH: truth, TROUBLE: trouble, BAD: ` ${BAD.join(' ')} ` },
       steps: {
         list: { run: `${say}; echo [$(seq -s, 0 ${ITEMS - 1})] > "$PUNCTUAL_OUTPUT"` },
         load: {
-          ...{ needs: 'list', each: '${{ steps.list.output }}' },
+          needs: 'list',
+          each: '${{ steps.list.output }}',
           run: `${say}; [ ! -e "$TROUBLE" ] || case "$BAD" in *" $ITEM "*) exit 1;; esac`,
         },
         other: { run: say },

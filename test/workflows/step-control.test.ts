@@ -14,7 +14,9 @@ const APPROVED = {
     b: {
       needs: 'a',
       approve: {
-        ...{ by: ['ann'], timeout: '3s', message: 'Publish ${{ steps.a.output }}?' },
+        by: ['ann'],
+        timeout: '3s',
+        message: 'Publish ${{ steps.a.output }}?',
         input: { note: { type: 'string' } },
       },
     },
@@ -97,7 +99,9 @@ test('of 1,000 items with 7 failures a retry runs those 7 and the steps that dep
     steps: {
       list: task('list'),
       load: task('load', {
-        ...{ needs: 'list', each: '${{ steps.list.output }}', with: '${{ item }}' },
+        needs: 'list',
+        each: '${{ steps.list.output }}',
+        with: '${{ item }}',
       }),
       other: task('a'),
       report: task('report', { needs: 'load', with: '${{ length(steps.load.output) }}' }),
@@ -123,7 +127,8 @@ test('of 1,000 items with 7 failures a retry runs those 7 and the steps that dep
   assert.deepEqual([state, retryOf, workflow?.wave], ['succeeded', id, 1])
   assert.deepEqual(workflows.started, [
     ...[...bad].map((item) => `load ${item}`),
-    ...['report 1000', 'clean'],
+    'report 1000',
+    'clean',
   ])
   await workflows.node.stop()
 })

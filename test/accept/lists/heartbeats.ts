@@ -19,13 +19,21 @@ const EVERY_MS = 250
 
 async function register(url: string, token: string, nth: number) {
   const body = {
-    ...{ name: `heartbeats-${nth}`, queues: ['nothing-comes-here'], labels: {} },
-    ...{ executors: ['handler:none'], slots: 1, protocol: [2], registration: 1 },
-    ...{ held: [], forsaken: [] },
+    name: `heartbeats-${nth}`,
+    queues: ['nothing-comes-here'],
+    labels: {},
+    executors: ['handler:none'],
+    slots: 1,
+    protocol: [2],
+    registration: 1,
+    held: [],
+    forsaken: [],
   }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${url}/v1/workers`, {
-    ...{ method: 'POST', headers, body: JSON.stringify(body) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
   })
   if (!answer.ok) throw new Error(`registration: ${answer.status} ${await answer.text()}`)
   const { session, session_secret, heartbeat_ms } = (await answer.json()) as {

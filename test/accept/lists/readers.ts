@@ -50,7 +50,13 @@ function isFull(text: string): boolean {
 
 process.on('message', (job: ReaderJob) => {
   const tally: ReaderTally = {
-    ...{ pages: 0, fullPages: 0, refused: 0, overloaded: 0, unanswered: 0, other: 0, slowestMs: 0 },
+    pages: 0,
+    fullPages: 0,
+    refused: 0,
+    overloaded: 0,
+    unanswered: 0,
+    other: 0,
+    slowestMs: 0,
   }
   let isOver = false
   process.once('SIGTERM', () => (isOver = true))

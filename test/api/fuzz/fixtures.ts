@@ -34,8 +34,14 @@ export async function createFixtures({ call }: OpenApi, pool: Pool): Promise<voi
   await made('PUT', '/v1/webhooks/a', { url: 'http://127.0.0.1:9/', events: ['run.failed'] })
   await made('POST', '/v1/webhooks/a/test', {})
   const { session } = await made<{ session: string }>('POST', '/v1/workers', {
-    ...{ name: 'w', queues: ['default'], labels: {}, executors: ['handler:a'], slots: 1 },
-    ...{ registration: 1, held: [], forsaken: [] },
+    name: 'w',
+    queues: ['default'],
+    labels: {},
+    executors: ['handler:a'],
+    slots: 1,
+    registration: 1,
+    held: [],
+    forsaken: [],
   })
   await made('POST', '/v1/jobs/a/runs', { input: 1 })
   const at = `/v1/workers/${session}`

@@ -13,7 +13,10 @@ const MAX_ATTEMPTS = 3
 const ABLE = {
   queues: ['default', 'a', 'b', 'mail'],
   executors: ['shell', 'argv', 'script', 'handler:a', 'handler:b', 'handler:mail'],
-  ...{ slots: 10, registration: 1, held: [], forsaken: [] },
+  slots: 10,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 
 /**
@@ -35,7 +38,8 @@ export function simulateWorker(
   const bodies: Readonly<Record<string, () => object>> = {
     postWorkersSessionExchange() {
       const done = granted.splice(0, MAX_ATTEMPTS).map(({ run, fence }) => ({
-        ...{ run, fence },
+        run,
+        fence,
         ...pick<object>([
           {
             outcome: 'succeeded',

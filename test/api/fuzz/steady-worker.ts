@@ -21,7 +21,10 @@ const OFFER = {
   queues: ['default', 'a', 'b', 'mail', 'etl-1', 'plain'],
   labels: {},
   executors: ['shell', 'argv', 'script', 'handler:a', 'handler:b', 'handler:mail'],
-  ...{ slots: 8, registration: 1, held: [], forsaken: [] },
+  slots: 8,
+  registration: 1,
+  held: [],
+  forsaken: [],
 }
 const OUTCOMES: readonly object[] = [
   { outcome: 'succeeded', result: '{"pages":3}' },
@@ -65,7 +68,8 @@ export function createSteadyWorker({ call }: OpenApi, { pick }: Seeded): SteadyW
       }
       if (number % 10 === 0)
         await ask('heartbeat', {
-          ...{ registration, answered: number },
+          registration,
+          answered: number,
           held: granted.map(({ run, fence }) => ({ run, fence })),
         })
       // Most runs are in this queue, and no other request would resume it.
@@ -76,7 +80,12 @@ export function createSteadyWorker({ call }: OpenApi, { pick }: Seeded): SteadyW
       const answer = await ask<{ verdicts: readonly string[]; runs: readonly Grant[] }>(
         'exchange',
         {
-          ...{ registration, number: number + 1, answered: number, done, free: 4, wait_ms: 0 },
+          registration,
+          number: number + 1,
+          answered: number,
+          done,
+          free: 4,
+          wait_ms: 0,
         },
       )
       if (!answer) return

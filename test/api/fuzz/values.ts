@@ -13,12 +13,37 @@ export type Values = (schema: Schema, field?: string) => unknown
 const { pattern: EXECUTOR } = executor() as unknown as { pattern: string }
 const { pattern: FOLLOWED } = jobOrStep() as unknown as { pattern: string }
 const RECURRENCES = [
-  ...['@every 1h', '@daily', '0 0 1 1 *', '0 30 2 * * 1-5', 'weekdays at 09:05', '* * *', ''],
-  ...['CRON_TZ=Asia/Tokyo 0 0 1 * *', 'TZ=Mars/Base @daily', '2999-01-01T00:00:00Z', '@every 0s'],
+  '@every 1h',
+  '@daily',
+  '0 0 1 1 *',
+  '0 30 2 * * 1-5',
+  'weekdays at 09:05',
+  '* * *',
+  '',
+  'CRON_TZ=Asia/Tokyo 0 0 1 * *',
+  'TZ=Mars/Base @daily',
+  '2999-01-01T00:00:00Z',
+  '@every 0s',
 ]
 const TEXTS = [
-  ...['', 'x', 'true', '/tmp', '027', '0', '[1]', '{"a":', 'état — 東京 🎉', 'a\tb\r\nc', "';--"],
-  ...['../..', '%00', '${x}', '\u202e\u200b', '\u001b[31m', 'run_00000000001', '#!/bin/sh\nexit 3'],
+  '',
+  'x',
+  'true',
+  '/tmp',
+  '027',
+  '0',
+  '[1]',
+  '{"a":',
+  'état — 東京 🎉',
+  'a\tb\r\nc',
+  "';--",
+  '../..',
+  '%00',
+  '${x}',
+  '\u202e\u200b',
+  '\u001b[31m',
+  'run_00000000001',
+  '#!/bin/sh\nexit 3',
 ]
 const DURATIONS = ['0s', '1ms', '90s', '15m', '1h30m', '2d', '1w', '10000w']
 const TIMES = ['2026-01-31T09:00:00Z', '2999-12-31T23:59:59.999+14:00', '1970-01-01T00:00:00Z']

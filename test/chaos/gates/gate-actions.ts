@@ -81,7 +81,8 @@ async function waitForSlowRuns(
     return runs.every((run) => begun.has(run) || cancelRequested.has(run))
   }
   await waitFor(() => isEnough() || isOver(), {
-    ...{ what: 'some to be under way that take long', deadlineMs: RETRY_DEADLINE_MS },
+    what: 'some to be under way that take long',
+    deadlineMs: RETRY_DEADLINE_MS,
   })
 }
 

@@ -33,7 +33,12 @@ function historyOf(
 ): GateHistory {
   const runSpec = (...keys: string[]) => ({ keys, lastMs: 1, slowFirstMs: 0, failFirst: 0 })
   const runs = Object.entries(ends).map(([run, state]) => ({
-    ...{ run, state, cause, key: '', fence: null, resultFence: null },
+    run,
+    state,
+    cause,
+    key: '',
+    fence: null,
+    resultFence: null,
   }))
   const final = runs.filter(({ state }) => state !== 'blocked')
   const dump: Dump = { runs, ends: final, attempts: [], leftovers }

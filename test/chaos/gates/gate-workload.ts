@@ -45,12 +45,16 @@ export function createGateWorkload(
   }
 
   return {
-    ...{ keys, runSpecs, cancelRequested, submit },
+    keys,
+    runSpecs,
+    cancelRequested,
+    submit,
 
     async feed(total) {
       while (runSpecs.size < total) {
         await waitFor(() => runSpecs.size - traceLog.begun() < keyCount * WAITING_PER_KEY, {
-          ...{ what: 'queued runs to start', deadlineMs: RETRY_DEADLINE_MS },
+          what: 'queued runs to start',
+          deadlineMs: RETRY_DEADLINE_MS,
         })
         const count = Math.min(seeded.between(1, MAX_BATCH), total - runSpecs.size)
         await submit(Array.from({ length: count }, () => drawRunSpec(seeded, keys)))

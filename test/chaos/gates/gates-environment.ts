@@ -62,7 +62,13 @@ export async function openGatesEnvironment(
     throw error
   }
   return {
-    ...{ urls, client, servers, workers, traces, traceLog, abandon },
+    urls,
+    client,
+    servers,
+    workers,
+    traces,
+    traceLog,
+    abandon,
     async finish() {
       for (const role of [...workers, ...servers]) await role.current().stop()
     },

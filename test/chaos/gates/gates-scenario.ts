@@ -60,7 +60,10 @@ export async function runGatesScenario(plan: GatesPlan): Promise<GatesResult> {
   const note = (kind: FaultKind, target: string) => void faults.push({ kind, target })
   const database = await plan.database(dir)
   const environment = await openGatesEnvironment({
-    ...{ dir, database, servers: plan.servers, workers: WORKERS },
+    dir,
+    database,
+    servers: plan.servers,
+    workers: WORKERS,
     // So few slots that all are needed and no worker is killed while idle.
     slots: Math.ceil(plan.keys / WORKERS),
     onDeath: (processName) => note('died', processName),
@@ -134,7 +137,9 @@ async function allOf<T extends unknown[]>(parts: { [I in keyof T]: Promise<T[I]>
 /** Whether every run has ended. The invariants report runs that have not. */
 function waitForAllEnds(database: ChaosDatabase): Promise<boolean> {
   return waitFor(async () => (await database.unfinished()) === 0, {
-    ...{ what: 'every run to end', deadlineMs: RETRY_DEADLINE_MS, intervalMs: 200 },
+    what: 'every run to end',
+    deadlineMs: RETRY_DEADLINE_MS,
+    intervalMs: 200,
   }).catch(() => false)
 }
 

@@ -18,7 +18,10 @@ const READY = ['run_a', 'run_c']
 
 function blocked(run: string, key: string, holder: string, fix = holder): WireWhy {
   return {
-    ...{ run, state: 'blocked', code: 'key_taken', progress: null },
+    run,
+    state: 'blocked',
+    code: 'key_taken',
+    progress: null,
     sentence: `It has waited 3s: 1 run is allowed at once with the concurrency key ${key}.`,
     details: [`Held by ${holder}.`],
     fixes: [`punctual why ${fix}`],
@@ -26,7 +29,10 @@ function blocked(run: string, key: string, holder: string, fix = holder): WireWh
 }
 
 const UNSERVED: WireWhy = {
-  ...{ run: 'run_a', state: 'ready', code: 'no_worker', progress: null },
+  run: 'run_a',
+  state: 'ready',
+  code: 'no_worker',
+  progress: null,
   sentence: 'It has waited 3s: no worker is connected that serves this project.',
   details: [],
   fixes: ['punctual worker --server URL'],

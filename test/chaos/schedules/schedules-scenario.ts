@@ -142,7 +142,11 @@ function defineWorkers(
       const own = [...urls.slice(index % urls.length), ...urls.slice(0, index % urls.length)]
       const startsPath = join(dir, `${name}.starts`)
       const settings: TockSettings = {
-        ...{ name, job: HANDLED_JOB, urls: own, token: CHAOS_TOKEN, startsPath },
+        name,
+        job: HANDLED_JOB,
+        urls: own,
+        token: CHAOS_TOKEN,
+        startsPath,
       }
       return chaosProcess('schedules/tock-worker-process.ts', settings)
     }),

@@ -10,7 +10,11 @@ const SEED = Number(process.env.PUNCTUAL_CHAOS_SEED ?? 20_26)
 
 test('1,000 schedules that fire every second, on servers that are killed, frozen and get other clocks', async (t) => {
   const result = await runSchedulesScenario({
-    ...{ schedules: 1_000, seconds: 20, servers: 3, workers: 3, seed: SEED },
+    schedules: 1_000,
+    seconds: 20,
+    servers: 3,
+    workers: 3,
+    seed: SEED,
     database: async () => postgresAt(await postgresUrl()),
     report: () => {},
   })
@@ -29,7 +33,12 @@ test('1,000 schedules that fire every second, on servers that are killed, frozen
 
 test('a run stored before its due time starts at that time when servers are killed, frozen and get other clocks', async (t) => {
   const result = await runSchedulesScenario({
-    ...{ schedules: 30, onlyHandled: true, seconds: 8, servers: 3, workers: 3, seed: SEED },
+    schedules: 30,
+    onlyHandled: true,
+    seconds: 8,
+    servers: 3,
+    workers: 3,
+    seed: SEED,
     database: async () => postgresAt(await postgresUrl()),
     report: () => {},
   })

@@ -73,7 +73,10 @@ function mostlySucceeding(seeded: Seeded, step: GraphStep): GraphStep {
 function write(seeded: Seeded, step: GraphStep, index: number, isInner: boolean): StepInput {
   const { needs, when, isFinally, mayFail, maxParallel } = step
   const plain: StepInput = {
-    ...{ when, needs: needs.map(stepName), finally: isFinally, allow_failure: mayFail },
+    when,
+    needs: needs.map(stepName),
+    finally: isFinally,
+    allow_failure: mayFail,
     ...(seeded.chance(0.08) ? { if: '${{ false }}' } : {}),
   }
   const kind = seeded.weighted({ run: 12, each: 4, approve: 1, job: isInner ? 0 : 2 })

@@ -8,26 +8,50 @@ import { readStepLine } from './step-trace-lines.ts'
 import { type WorkflowHistory, workflowInvariants } from './workflow-invariants.ts'
 
 const step = (...needs: number[]): GraphStep => ({
-  ...{ needs, when: 'all-succeeded', isFinally: false, maxParallel: null, mayFail: false },
+  needs,
+  when: 'all-succeeded',
+  isFinally: false,
+  maxParallel: null,
+  mayFail: false,
 })
 
 /** A step, one after it that fans out to two, one after that; and one that starts only after a failure. */
 const STEPS = [step(), step(0), step(1), { ...step(0), when: 'any-failed' as const }]
 
 const LINES = [
-  ...['begin a 1 1 F1 0 -', 'end a 1 1 F1 0 -', 'begin b 1 2 F1 1 0', 'begin c 1 3 F1 1 1'],
-  ...['end b 1 2 F1 1 0', 'begin c 2 4 F1 1 1', 'end c 2 4 F1 1 1', 'begin d 1 5 F1 2 -'],
-  ...['end d 1 5 F1 2 -', 'begin e 1 6 - - -', 'end e 1 6 - - -'],
-  ...['begin g 1 7 F2 0 -', 'end g 1 7 F2 0 -'],
+  'begin a 1 1 F1 0 -',
+  'end a 1 1 F1 0 -',
+  'begin b 1 2 F1 1 0',
+  'begin c 1 3 F1 1 1',
+  'end b 1 2 F1 1 0',
+  'begin c 2 4 F1 1 1',
+  'end c 2 4 F1 1 1',
+  'begin d 1 5 F1 2 -',
+  'end d 1 5 F1 2 -',
+  'begin e 1 6 - - -',
+  'end e 1 6 - - -',
+  'begin g 1 7 F2 0 -',
+  'end g 1 7 F2 0 -',
 ]
 const WORKFLOW_RUNS: DumpedWorkflow[] = [
   ...['F1', 'F2'].map((workflow, nth) => ({
-    ...{ workflow, job: 'etl', wave: nth + 1, retryOf: null, isOfFailed: false },
-    ...{ isCancelled: false, closedMs: 3 },
+    workflow,
+    job: 'etl',
+    wave: nth + 1,
+    retryOf: null,
+    isOfFailed: false,
+    isCancelled: false,
+    closedMs: 3,
   })),
 ]
 const at = (workflow: string, place: number, item: number, run: string | null, more = {}) => ({
-  ...{ workflow, step: place, item, run, state: 'succeeded', reason: null, count: null },
+  workflow,
+  step: place,
+  item,
+  run,
+  state: 'succeeded',
+  reason: null,
+  count: null,
   ...more,
 })
 const SKIPPED = { state: 'skipped', reason: 'needs' }
@@ -44,8 +68,16 @@ const STEP_RECORDS: DumpedStep[] = [
   at('F2', 3, -1, 'h'),
 ]
 const STATES: Record<string, string> = {
-  ...{ a: 'succeeded', b: 'succeeded', c: 'succeeded', d: 'succeeded', e: 'succeeded' },
-  ...{ F1: 'succeeded', g: 'failed', h: 'succeeded', F2: 'failed', i: 'skipped' },
+  a: 'succeeded',
+  b: 'succeeded',
+  c: 'succeeded',
+  d: 'succeeded',
+  e: 'succeeded',
+  F1: 'succeeded',
+  g: 'failed',
+  h: 'succeeded',
+  F2: 'failed',
+  i: 'skipped',
 }
 
 interface HistoryChange {
@@ -60,7 +92,12 @@ function historyWith(change: HistoryChange = {}): WorkflowHistory {
   const states = { ...STATES, ...change.states }
   const causes: Record<string, string> = { g: 'exit', F2: 'error' }
   const runs = Object.entries(states).map(([run, state]) => ({
-    ...{ run, state, cause: causes[run] ?? null, key: '', fence: null, resultFence: null },
+    run,
+    state,
+    cause: causes[run] ?? null,
+    key: '',
+    fence: null,
+    resultFence: null,
   }))
   return {
     workflows: new Map([['etl', { steps: STEPS, isGated: true }]]),

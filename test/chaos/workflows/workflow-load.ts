@@ -40,7 +40,9 @@ export function createWorkflowLoad(
   const nextKey = () => `key-${(asked += 1)}`
 
   return {
-    ...{ workflowRuns, followers, lines },
+    workflowRuns,
+    followers,
+    lines,
 
     async define() {
       const headers = { authorization: `Bearer ${CHAOS_TOKEN}`, 'content-type': 'application/json' }
@@ -56,7 +58,9 @@ export function createWorkflowLoad(
       const isRoom = async () => (await database.unfinished()) < MAX_OPEN
       while (workflowRuns.length < total) {
         await waitFor(isRoom, {
-          ...{ what: 'some of them to end', deadlineMs: RETRY_DEADLINE_MS, intervalMs: 50 },
+          what: 'some of them to end',
+          deadlineMs: RETRY_DEADLINE_MS,
+          intervalMs: 50,
         })
         const { name: job } = seeded.pick(workflows)
         const submission = { job, idempotencyKey: nextKey() }

@@ -64,7 +64,11 @@ export async function runWorkflowsScenario(plan: WorkflowsPlan): Promise<Workflo
   const note = (kind: FaultKind, target: string) => void faults.push({ kind, target })
   const database = await plan.database(dir)
   const environment = await openGatesEnvironment({
-    ...{ dir, database, servers: plan.servers, workers: WORKERS, slots: SLOTS },
+    dir,
+    database,
+    servers: plan.servers,
+    workers: WORKERS,
+    slots: SLOTS,
     onDeath: (processName) => note('died', processName),
   })
   try {
@@ -88,7 +92,8 @@ export async function runWorkflowsScenario(plan: WorkflowsPlan): Promise<Workflo
     await environment.finish()
     const history: WorkflowHistory = {
       workflows: new Map(drawn.map((one) => [one.name, one])),
-      ...{ lines: load.lines(), followers: load.followers },
+      lines: load.lines(),
+      followers: load.followers,
       ...(await dumpWorkflows(database.storeUrl)),
       dump: await database.dump(),
     }
@@ -116,7 +121,9 @@ async function spread(
   for (let index = 0; index < times; index += 1) {
     const due = Math.ceil(((index + 1) / (times + 1)) * workflowRuns)
     await waitFor(() => load.workflowRuns.length >= due, {
-      ...{ what: 'more workflows to come in', deadlineMs: 10 * RETRY_DEADLINE_MS, intervalMs: 50 },
+      what: 'more workflows to come in',
+      deadlineMs: 10 * RETRY_DEADLINE_MS,
+      intervalMs: 50,
     })
     await act(index)
   }

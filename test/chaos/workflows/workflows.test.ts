@@ -14,7 +14,10 @@ async function run(
   scenario: Pick<WorkflowsPlan, 'servers' | 'database'>,
 ): Promise<void> {
   const result = await runWorkflowsScenario({
-    ...{ workflowRuns: 20, faults: 3, seed: SEED, report: () => {} },
+    workflowRuns: 20,
+    faults: 3,
+    seed: SEED,
+    report: () => {},
     ...scenario,
   })
   const summary = `seed ${SEED}\n${workflowsSummary(store, result)}`

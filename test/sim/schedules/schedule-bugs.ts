@@ -64,7 +64,8 @@ export const SCHEDULE_BUGS: readonly ScheduleBug[] = [
     ),
   },
   {
-    ...{ name: 'a firing plan is applied at any time', firstSeed: 11 },
+    name: 'a firing plan is applied at any time',
+    firstSeed: 11,
     // A store that knows the time the node expects refuses the plan too, so the node must not pass it on.
     store: (original) =>
       new Proxy(atAnyTime(original), {
@@ -107,7 +108,8 @@ export const SCHEDULE_BUGS: readonly ScheduleBug[] = [
     },
   },
   {
-    ...{ name: 'a clock that goes back leaves schedules where they were', firstSeed: 14 },
+    name: 'a clock that goes back leaves schedules where they were',
+    firstSeed: 14,
     store: (original) => ({ ...original, rewindSchedules: async () => 0 }),
   },
 ]

@@ -20,14 +20,20 @@ export function startScheduleWorker(deps: {
 }): void {
   const { actor, time, seeded } = deps
   const call = createNetwork({
-    ...{ time, seeded, messageFaults: { drop: 0.002, repeat: 0.002, delay: 0 } },
+    time,
+    seeded,
+    messageFaults: { drop: 0.002, repeat: 0.002, delay: 0 },
     isCut: () => false,
     onMessage: () => {},
   })
   const client = createFailoverClient({ caller: actor, call, nodes: deps.nodes, seeded })
   const clock = time.clockOf(actor)
   const worker = createWorker({
-    ...{ client, name: actor.name, slots: SLOTS, clock, random: seeded.random },
+    client,
+    name: actor.name,
+    slots: SLOTS,
+    clock,
+    random: seeded.random,
     handlers: {
       async [deps.job](_input, context) {
         deps.onStart(context)

@@ -85,13 +85,25 @@ export function createScheduleWorld(seed: number, bug?: ScheduleBug): ScheduleWo
   }
 
   return {
-    ...{ seeded, time, engine, storeActor, nodes, workers, violations, names: [] },
+    seeded,
+    time,
+    engine,
+    storeActor,
+    nodes,
+    workers,
+    violations,
+    names: [],
 
     startNode() {
       lastNumber += 1
       const actor = time.actor(`node-${lastNumber}`)
       const link = createStoreLink({
-        ...{ shared, time, seeded, actor, tickCap: 20, onAnswer: () => {} },
+        shared,
+        time,
+        seeded,
+        actor,
+        tickCap: 20,
+        onAnswer: () => {},
       })
       const own = time.clockOf(actor)
       const clock = bug?.clock ? bug.clock(own) : own

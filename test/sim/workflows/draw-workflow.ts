@@ -41,7 +41,9 @@ function drawWorkflow(seeded: Seeded, name: string, isGated: boolean): DrawnWork
     writeStep(seeded, step, index, isInner),
   ])
   return {
-    ...{ name, steps, isGated },
+    name,
+    steps,
+    isGated,
     definition: {
       steps: Object.fromEntries(written) as Record<string, StepInput>,
       ...(isGated ? {} : { concurrency: 'none' as const }),
@@ -55,7 +57,10 @@ const withoutNeeds = (step: GraphStep): GraphStep => ({ ...step, needs: [], isFi
 function writeStep(seeded: Seeded, step: GraphStep, index: number, isInner: boolean): StepInput {
   const { needs, when, isFinally, mayFail, maxParallel } = step
   const plain: StepInput = {
-    ...{ when, needs: needs.map(stepNameOf), finally: isFinally, allow_failure: mayFail },
+    when,
+    needs: needs.map(stepNameOf),
+    finally: isFinally,
+    allow_failure: mayFail,
     ...(seeded.chance(0.1) ? { if: '${{ false }}' } : {}),
   }
   const kind = seeded.weighted({ task: 12, each: 4, approve: 2, job: isInner ? 0 : 2 })
@@ -68,7 +73,9 @@ function writeStep(seeded: Seeded, step: GraphStep, index: number, isInner: bool
   const task = { ...plain, ...retry, task: TASK }
   if (kind === 'task') return { ...task, with: { ...work, item: null } }
   return {
-    ...{ ...task, with: { ...work, item: '${{ each.index }}' }, each: drawList(seeded, needs) },
+    ...task,
+    with: { ...work, item: '${{ each.index }}' },
+    each: drawList(seeded, needs),
     ...(maxParallel === null ? {} : { max_parallel: maxParallel }),
   }
 }

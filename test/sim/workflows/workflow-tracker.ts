@@ -63,9 +63,14 @@ export function createWorkflowTracker(
       const { job, wave, retryOf, work } = find.get(workflowId) as Row
       const said = work === null ? {} : (JSON.parse(work) as { retry?: NamedRetryScope })
       const tracked: TrackedWorkflow = {
-        ...{ workflowId, wave, retryOf, drawn: byName.get(job) as DrawnWorkflow },
+        workflowId,
+        wave,
+        retryOf,
+        drawn: byName.get(job) as DrawnWorkflow,
         names: said.retry ?? null,
-        ...{ facts: new Map(), runs: new Map(), isEnded: false },
+        facts: new Map(),
+        runs: new Map(),
+        isEnded: false,
       }
       all.set(workflowId, tracked)
       return tracked

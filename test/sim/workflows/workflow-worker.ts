@@ -48,7 +48,10 @@ export function startWorkflowWorker(options: {
         action()
       }
       running.set(key, {
-        ...{ runId, work, startedMs: time.nowMs, isExcused: false },
+        runId,
+        work,
+        startedMs: time.nowMs,
+        isExcused: false,
         succeed: () => end(truth.done, () => resolve(resultOf(work))),
         fail: () => end(truth.failed, () => reject(new Error('it did not work'))),
       })
@@ -56,7 +59,10 @@ export function startWorkflowWorker(options: {
     })
 
   const worker = createWorker({
-    ...{ client, name, slots: seeded.between(2, 5), queues: ['default'] },
+    client,
+    name,
+    slots: seeded.between(2, 5),
+    queues: ['default'],
     handlers: { [TASK]: handler },
     clock: time.clockOf(actor),
     random: seeded.random,

@@ -62,7 +62,8 @@ export function createWorkflowWorld(seed: number, bug?: WorkflowBug): WorkflowWo
   const drawn = drawWorkflows(seeded)
   const truth = createWorkflowTruth()
   const invariants = createWorkflowInvariants(engine.raw, drawn, truth, {
-    ...{ nowMs: () => time.nowMs, storeNow: now },
+    nowMs: () => time.nowMs,
+    storeNow: now,
     violate: (invariant, detail) => violations.push(`${invariant}: ${detail}`),
   })
   const messageFaults: MessageFaultRates = { drop: 0, repeat: 0, delay: 0 }
@@ -73,18 +74,16 @@ export function createWorkflowWorld(seed: number, bug?: WorkflowBug): WorkflowWo
   let lastNumber = 0
 
   return {
-    ...{
-      seeded,
-      time,
-      engine,
-      drawn,
-      truth,
-      invariants,
-      messageFaults,
-      nodes,
-      workers,
-      violations,
-    },
+    seeded,
+    time,
+    engine,
+    drawn,
+    truth,
+    invariants,
+    messageFaults,
+    nodes,
+    workers,
+    violations,
 
     startNode() {
       lastNumber += 1

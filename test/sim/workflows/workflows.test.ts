@@ -8,8 +8,15 @@ const MAX_SEEDS = 25
 const MOVES = 100
 /** Outcomes that must occur, so that the seeds cover them. */
 const WORTH_SEEING = [
-  ...['succeeded', 'failed', 'cancelled', 'failed expression', 'failed expired'],
-  ...['skipped needs', 'skipped condition', 'skipped operator', 'skipped cancelled'],
+  'succeeded',
+  'failed',
+  'cancelled',
+  'failed expression',
+  'failed expired',
+  'skipped needs',
+  'skipped condition',
+  'skipped operator',
+  'skipped cancelled',
 ]
 
 test(`${SEEDS} seeds: steps start once and in time, and no workflow gets stuck under any fault`, async () => {
