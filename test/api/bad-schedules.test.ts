@@ -269,6 +269,8 @@ test('every refusal says in one sentence what would be valid', async (t) => {
       'Write it as 2026-12-01T09:00:00Z or 2026-12-01T09:00:00+02:00.',
     ],
     [{ at: '2020-01-01T00:00:00Z' }, 'at: its last time is in the past', 'Choose a future time.'],
+    [{ cron: '0 0 1 1 * 2020' }, 'cron: its last year is over', 'Name a later year, or none.'],
+    [{ every: 'yearly in 2020' }, 'every: its last year is over', 'Name a later year, or none.'],
   ] as const) {
     const { body } = await call('POST', '/v1/schedules/preview', { body: schedule })
     assert.deepEqual([body['detail'], body['hint']], [detail, hint])

@@ -119,6 +119,9 @@ test('an invalid schedule is refused with what would be valid', async (t) => {
   const problem = JSON.parse(never.err) as Record<string, unknown>
   assert.deepEqual([problem['code'], problem['field']], ['invalid_schedule', 'cron'])
   for (const [argv, code] of [
+    [['schedules', 'etll'], 6],
+    [['forecast', 'etll'], 6],
+    [['next', 'etll'], 6],
     [['every'], 2],
     [['every', '5m'], 2],
     [['every', '5m', 'etl', 'now'], 2],

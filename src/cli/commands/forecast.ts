@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { WireForecast } from '../../core/schedule/forecast/views.ts'
 import type { Cli } from './cli.ts'
+import { requireJob } from '../find/find-job.ts'
 import { drawForecast } from '../render/draw-forecast.ts'
 import { printOne } from '../terminal/output.ts'
 
@@ -23,7 +24,9 @@ export function forecastCommands(program: Command, cli: Cli): void {
       ) => {
         const query = new URLSearchParams({ days, limit, ...(job === undefined ? {} : { job }) })
         const path = `/v1/forecast?${query.toString()}`
-        const seen = await cli.calls(command).call<WireForecast>('GET', path)
+        const calls = cli.calls(command)
+        const seen = await calls.call<WireForecast>('GET', path)
+        if (seen.schedules.length === 0 && job !== undefined) await requireJob(calls, job)
         const humanText = () => drawForecast(terminal, seen)
         printOne(terminal, cli.format(command), seen, { name: String(seen.fires), humanText })
       },

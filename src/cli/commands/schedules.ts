@@ -6,13 +6,12 @@ import type {
   WirePreview,
   WireSchedule,
 } from '../../core/schedule/definition/schedule-views.ts'
-import type { WireJob } from '../../core/job/job-views.ts'
 import { hangingIndent } from '../terminal/hanging-indent.ts'
 import type { Cli } from './cli.ts'
 import { skipRunStep, type SkipOptions } from './workflows.ts'
 import { everyPage } from '../find/every-page.ts'
 import { resolveSchedule, readTarget, schedulePath } from '../find/find-schedule.ts'
-import { jobPath } from '../find/find-job.ts'
+import { requireJob } from '../find/find-job.ts'
 import { printList, printOne, type Show } from '../terminal/output.ts'
 import { readCount } from '../args/read-count.ts'
 import { ruleOf } from '../args/rule-text.ts'
@@ -36,7 +35,9 @@ export function schedulesCommands(program: Command, cli: Cli): void {
     .action(async (job: string | undefined, _options: object, command: Command) => {
       const query = job === undefined ? '' : `job=${encodeURIComponent(job)}`
       const path = `/v1/schedules?${query}`
-      const data = await everyPage<WireSchedule>(cli.calls(command), path, MAX_SCHEDULES)
+      const calls = cli.calls(command)
+      const data = await everyPage<WireSchedule>(calls, path, MAX_SCHEDULES)
+      if (data.length === 0 && job !== undefined) await requireJob(calls, job)
       printList(terminal, cli.format(command), data, schedulesOf(terminal, job))
     })
 
@@ -103,9 +104,8 @@ async function nextTimes(
   const query = new URLSearchParams({ limit: String(limit), ...(job && { job }) })
   const path = `/v1/schedules/next?${query.toString()}`
   const { data, complete } = await calls.call<WireNextTimes>('GET', path)
-  // An empty list may mean a mistyped job name.
   const isEmpty = data.length === 0 && job !== undefined
-  const found = isEmpty ? await calls.call<WireJob>('GET', jobPath(job)) : undefined
+  const found = isEmpty ? await requireJob(calls, job) : undefined
   const starts = found ? describeTriggers(found.definition) : []
   const wanted = data.filter((one) => schedule === undefined || one.schedule === schedule)
   return { data: wanted.slice(0, count), complete, starts }

@@ -19,6 +19,11 @@ export async function fetchJob(calls: ServerCalls, name: string): Promise<WireJo
   }
 }
 
+/** Fails if there is no such job: an empty list of what it has may mean a mistyped name. */
+export async function requireJob(calls: ServerCalls, name: string): Promise<WireJob> {
+  return calls.call<WireJob>('GET', jobPath(name))
+}
+
 export async function latestRuns(calls: ServerCalls, job: string): Promise<readonly WireRun[]> {
   const query = new URLSearchParams({ limit: String(SHOWN_RUNS), job, q: 'steps:no' })
   return (await calls.call<WirePage<WireRun>>('GET', `/v1/runs?${query.toString()}`)).data

@@ -2,7 +2,7 @@ import { PunctualError } from '../../core/errors.ts'
 import { nextFrom } from '../../core/schedule/firing/firing-plan.ts'
 import { decodeSpec, encodeSpec, type SpecInput } from '../../core/schedule/firing/schedule-spec.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { scheduleError } from '../../core/schedule/rule/rule-error.ts'
+import { scheduleError, pastRuleProblem } from '../../core/schedule/rule/rule-error.ts'
 import type { RuleSource } from '../../core/schedule/index.ts'
 import type { NextCheck } from '../../store/port.ts'
 import type { RuleCache } from '../schedules/rule-cache.ts'
@@ -40,6 +40,6 @@ export function nextOf(rules: RuleCache, spec: string, after: number, at = ''): 
   const { times } = parsed
   const next = nextFrom(times, times.next(after))
   if (next.nominalAt !== null) return next
-  const field = parsed.spec.rule.at === undefined ? 'end' : 'at'
-  throw scheduleError(at + field, 'its last time is in the past', 'Choose a future time.')
+  const { field, message, hint } = pastRuleProblem(parsed.spec.rule)
+  throw scheduleError(at + field, message, hint)
 }

@@ -1,4 +1,5 @@
 import { PunctualError } from '../../errors.ts'
+import type { RuleSource } from './rule.ts'
 
 /** Why a rule is rejected: the field, the problem, and a valid form. */
 export interface RuleProblem {
@@ -18,6 +19,16 @@ export class RuleError extends Error {
     this.field = field
     this.hint = hint
   }
+}
+
+/** What to say of a rule that has no time left: the field that bounds it. */
+export function pastRuleProblem({ at, end, cron }: RuleSource): RuleProblem {
+  if (at !== undefined || end !== undefined) {
+    const field = at === undefined ? 'end' : 'at'
+    return { field, message: 'its last time is in the past', hint: 'Choose a future time.' }
+  }
+  const field = cron === undefined ? 'every' : 'cron'
+  return { field, message: 'its last year is over', hint: 'Name a later year, or none.' }
 }
 
 /** A user's text, shortened for a message and without control characters. */

@@ -17,7 +17,7 @@ import type {
   WirePlannedTime,
   WirePreview,
 } from '../../../core/schedule/definition/schedule-views.ts'
-import { scheduleError } from '../../../core/schedule/rule/rule-error.ts'
+import { pastRuleProblem, scheduleError } from '../../../core/schedule/rule/rule-error.ts'
 import { scheduleWords } from '../../../core/schedule/definition/describe-schedule.ts'
 import { formatTime } from '../../../core/wire/runs.ts'
 
@@ -32,8 +32,8 @@ export function previewSchedule(
   const { rule } = input
   const next = nextTimes(rule, now, count)
   if (next.length === 0) {
-    const field = rule.at === undefined ? 'end' : 'at'
-    throw scheduleError(field, 'its last time is in the past', 'Choose a future time.')
+    const { field, message, hint } = pastRuleProblem(rule)
+    throw scheduleError(field, message, hint)
   }
   return {
     words: scheduleWords(rule),
