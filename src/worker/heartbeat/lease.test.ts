@@ -78,3 +78,11 @@ test('the guard ends with the worker and leaves no timer behind', async () => {
   assert.equal(clock.sleeping(), 0)
   assert.deepEqual(expiries, [])
 })
+
+test('a lease of any length leaves whole milliseconds', () => {
+  for (const leaseTtlMs of [6_801, 10_000, 12_577]) {
+    const spanMs = leaseSpanMs(leaseTtlMs)
+    assert.ok(Number.isInteger(spanMs), `${spanMs}`)
+    assert.ok(spanMs <= leaseTtlMs * 0.95 - 1_000)
+  }
+})

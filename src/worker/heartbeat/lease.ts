@@ -4,9 +4,12 @@ import type { Clock } from '../../core/clock.ts'
 const DRIFT = 0.95
 const STOP_MS = 1_000
 
-/** How long attempts may run after an acknowledged heartbeat was *sent*. */
+/**
+ * How long attempts may run after an acknowledged heartbeat was *sent*. Whole milliseconds: timers of the
+ * heartbeat thread refuse fractions.
+ */
 export function leaseSpanMs(leaseTtlMs: number): number {
-  return leaseTtlMs * DRIFT - STOP_MS
+  return Math.floor(leaseTtlMs * DRIFT) - STOP_MS
 }
 
 /**
