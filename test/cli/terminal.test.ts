@@ -101,12 +101,12 @@ test('a schedule is made, shown with its next time, and seen to fire', { skip },
   const { shell, server } = await openTerminal(t)
   assert.match((await shell.run('punctual schedules')).shown, /^No schedules yet\. Try: punctual /m)
   const every = await shell.run(`punctual every '1 second' -- echo tick`)
-  assert.match(every.shown, /^echo\/1  every second, \S+\n  next  \w{3} \d.* \((in \d+ms|now)\)\n/m)
-  assert.match(every.shown, /^  undo:  punctual schedules rm echo\/1$/m)
+  assert.match(every.shown, /^echo\/every-1  every second, \S+\n  next  \w{3} \d.* \((in \d+ms|now)\)\n/m)
+  assert.match(every.shown, /^  undo:  punctual schedules rm echo\/every-1$/m)
   await server.shows(/^echo \w{4} │ tick$/m)
   assert.match(
     (await shell.run('punctual next -n 1')).shown,
-    /^TIME +IN +SCHEDULE +WHEN\n.* echo\/1 /m,
+    /^TIME +IN +SCHEDULE +WHEN\n.* echo\/every-1 /m,
   )
   shell.clear()
   assert.match((await shell.run('punctual history echo')).shown, /✔ fired .* run_\w{11} +\S+ \w+/)
