@@ -1,5 +1,6 @@
 import { ERRORS, PunctualError, type ErrorCode } from '../core/errors.ts'
-import type { WireProblem } from '../core/wire/runs.ts'
+import { isNotConnected } from './connection-errors.ts'
+import { isProblem } from './problem.ts'
 
 /**
  * A failed call. `refused`: nothing was done. `unknown`: the server may have acted before its
@@ -57,29 +58,22 @@ export function errorOfAnswer(
   })
 }
 
-function isProblem(answer: unknown): answer is WireProblem {
-  const { code, detail } = (answer ?? {}) as Partial<WireProblem>
-  return typeof code === 'string' && typeof detail === 'string'
-}
-
 /** A newer server may use codes that this client does not know. */
 function codeOf(code: string, status: number): ErrorCode {
   if (Object.hasOwn(ERRORS, code)) return code as ErrorCode
   return status >= 500 ? 'internal' : 'invalid_request'
 }
 
-/** Failures in which no byte of the request can have been sent. */
-const NOT_SENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED'])
-
 export function errorOfConnection(error: unknown, origin: string): CallError {
-  const { code, syscall } = error as { code?: string; syscall?: string }
-  const isNotSent = syscall === 'connect' || (code !== undefined && isBeforeSending(code))
+  const { code } = error as { code?: string }
+  const isNotSent = isNotConnected(error) || (code !== undefined && isTlsFailure(code))
   const how = isNotSent ? 'cannot be reached' : 'did not answer'
   const message = `${origin} ${how} (${code ?? (error as Error).message})`
   const outcome = isNotSent ? 'refused' : 'unknown'
   return new CallError('server_unreachable', message, { outcome, cause: error })
 }
 
-function isBeforeSending(code: string): boolean {
-  return NOT_SENT.has(code) || code.startsWith('ERR_TLS_') || code.includes('CERT')
+/** TLS connects before the request is sent. */
+function isTlsFailure(code: string): boolean {
+  return code.startsWith('ERR_TLS_') || code.includes('CERT')
 }

@@ -2,6 +2,7 @@ import { exponentialBackoffMs } from '../core/exponential-backoff.ts'
 import { Agent, type Dispatcher } from 'undici'
 import type { Clock, Random } from '../core/clock.ts'
 import { CallError, errorOfAnswer, errorOfConnection } from './call-error.ts'
+import { createFailover, type FailurePolicy } from './failover.ts'
 
 export interface TransportCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -59,7 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
   const headersWithBody = { ...headers, 'content-type': 'application/json' }
   const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS })
   const sendOnce = createSender(dispatcher, headers, headersWithBody)
-  let current = 0
+  const failover = createFailover(servers, sendOnce, createPolicy(servers.length, clock, random))
 
   return {
     requestParts: options.dispatcher
@@ -68,27 +69,7 @@ export function createTransport(options: TransportOptions): Transport {
           urlsOf: (path) => servers.map(({ origin, base }) => origin + base + path),
           headers: headersWithBody,
         },
-    async call(call) {
-      let mayHaveActed = false
-      for (let tries = 1; ; tries += 1) {
-        const asked = current
-        try {
-          return await sendOnce(servers[asked] as Server, call)
-        } catch (error) {
-          if (!(error instanceof CallError)) throw error
-          // Several calls fail together when a server goes away; only the first of them moves to
-          // the next.
-          if (isAboutServer(error) && current === asked) current = (asked + 1) % servers.length
-          mayHaveActed ||= error.outcome === 'unknown'
-          if (!shouldRetry(error, call, tries, servers.length)) {
-            // The last try did nothing, but an earlier one may have acted.
-            throw mayHaveActed && error.status === 503 ? error.asUnknown() : error
-          }
-          if (current !== asked && tries % servers.length !== 0) continue
-          await clock.sleep(pauseMs(error, tries / servers.length, random), call.signal)
-        }
-      }
-    },
+    call: failover.call,
     async close() {
       // A dispatcher from the caller may be used elsewhere.
       if (!options.dispatcher) await dispatcher.close()
@@ -152,20 +133,31 @@ function parseJson(text: string): unknown {
   }
 }
 
+function createPolicy(
+  servers: number,
+  clock: TransportOptions['clock'],
+  random: Random,
+): FailurePolicy<TransportCall, CallError> {
+  return {
+    failureOf(error, previous) {
+      if (!(error instanceof CallError)) return undefined
+      // This try may have done nothing, but an earlier one may have acted.
+      const mayHaveActed = previous?.outcome === 'unknown'
+      return mayHaveActed && error.status === 503 ? error.asUnknown() : error
+    },
+    isAboutServer,
+    // Tries each server once if nothing was done yet; several rounds if repeating is harmless.
+    mayRepeat(error, call, tries) {
+      if (call.mayRepeat) return error.status === 503 && tries < ROUNDS * servers
+      return error.outcome === 'refused' && isAboutServer(error) && tries < servers
+    },
+    pause: (error, { signal }, round) => clock.sleep(pauseMs(error, round, random), signal),
+  }
+}
+
 /** The server is unavailable, stopping or disconnected: another one may work. */
 function isAboutServer({ code }: CallError): boolean {
   return code === 'server_unreachable' || code === 'node_stopping' || code === 'node_cannot_renew'
-}
-
-/** Tries each server once if nothing was done yet; several rounds if repeating is harmless. */
-function shouldRetry(
-  error: CallError,
-  call: TransportCall,
-  tries: number,
-  servers: number,
-): boolean {
-  if (call.mayRepeat) return error.status === 503 && tries < ROUNDS * servers
-  return error.outcome === 'refused' && isAboutServer(error) && tries < servers
 }
 
 /** At least what the server requested, with jitter so that clients do not return together. */
