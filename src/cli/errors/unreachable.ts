@@ -1,3 +1,4 @@
+import { connectionErrorIn } from '../../client/connection-errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 
@@ -5,7 +6,7 @@ import { Failure } from './failure.ts'
  * The error for a server that did not answer: the reason, as far as it is known, and what to try.
  */
 export function unreachable(url: string, cause: unknown): Failure {
-  const { what, hint } = explain(url, codeOf(cause))
+  const { what, hint } = explain(url, connectionErrorIn(cause)?.code ?? '')
   return new Failure(what, { exitCode: EXIT.unreachable, hint, cause })
 }
 
@@ -57,24 +58,3 @@ const UNTRUSTED = new Set([
 
 /** Errors from a TLS server that receives a plain request. */
 const HUNG_UP = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
-
-/** Whether no byte of the request can have been sent: then another server may be tried. */
-export function isNotSent(error: unknown): boolean {
-  return NOT_SENT.has(codeOf(error))
-}
-
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
-/** `fetch` wraps the original error once or twice. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return ''
-  const { code } = error as NodeJS.ErrnoException
-  return typeof code === 'string' ? code : codeOf(error.cause)
-}

@@ -1,10 +1,11 @@
-import type { WireProblem } from '../../core/wire/runs.ts'
+import { ConnectionError, createFetchTransport } from '../../client/fetch-transport.ts'
+import { isProblem } from '../../client/problem.ts'
 import { EXIT } from '../errors/exit-codes.ts'
 import { Failure, failureOf } from '../errors/failure.ts'
-import { isNotSent, unreachable } from '../errors/unreachable.ts'
+import { unreachable } from '../errors/unreachable.ts'
 import type { ServerAddress } from './server-address.ts'
 
-/** HTTP requests to one of the nodes of a server. */
+/** HTTP requests to one of the nodes of a server, whose failures are for the user. */
 export interface NodeRequests {
   /** The node in use. */
   readonly url: string
@@ -29,41 +30,34 @@ export function createNodeRequests(
   { urls, token }: ServerAddress,
   options: NodeRequestsOptions,
 ): NodeRequests {
-  let current = 0
+  const transport = createFetchTransport(urls)
   const common = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(options.project === undefined ? {} : { 'punctual-project': options.project }),
   }
 
-  const urlNow = () => urls[current] as string
-
   const reach = async (path: string, init: RequestInit): Promise<Response> => {
-    for (let tries = 1; ; tries += 1) {
-      const url = urlNow()
-      try {
-        return await fetch(url + path, init)
-      } catch (error) {
-        init.signal?.throwIfAborted()
-        if (tries === urls.length || !isNotSent(error)) throw unreachable(url, error)
-        current = (current + 1) % urls.length
-      }
+    try {
+      return await transport.request(path, init)
+    } catch (error) {
+      throw error instanceof ConnectionError ? unreachable(error.url, error.cause) : error
     }
   }
 
   return {
     get url() {
-      return urlNow()
+      return transport.url
     },
     reach,
     async send(method, path, { isRead = method === 'GET', ...init }) {
       const answer = await reach(path, { ...init, method, headers: { ...common, ...init.headers } })
-      if (!isRead) options.onChange?.(urlNow(), answer.ok)
+      const { url } = transport
+      if (!isRead) options.onChange?.(url, answer.ok)
       if (answer.ok) return answer
-      const problem = readAnswer<WireProblem>(await answer.text(), urlNow())
-      // Other programs send errors too, such as a proxy whose backend is away.
-      if (typeof problem?.detail !== 'string') throw notPunctual(urlNow())
-      const { code } = problem
-      const detail = code === 'unauthorized' ? refusedToken(urlNow(), token) : problem.detail
+      const problem = readAnswer(await answer.text(), url)
+      if (!isProblem(problem)) throw notPunctual(url)
+      const isRefusedToken = problem.code === 'unauthorized'
+      const detail = isRefusedToken ? refusedToken(url, token) : problem.detail
       throw failureOf({ ...problem, detail })
     },
   }
