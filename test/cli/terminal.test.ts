@@ -101,7 +101,10 @@ test('a schedule is made, shown with its next time, and seen to fire', { skip },
   const { shell, server } = await openTerminal(t)
   assert.match((await shell.run('punctual schedules')).shown, /^No schedules yet\. Try: punctual /m)
   const every = await shell.run(`punctual every '1 second' -- echo tick`)
-  assert.match(every.shown, /^echo\/every-1  every second, \S+\n  next  \w{3} \d.* \((in \d+ms|now)\)\n/m)
+  assert.match(
+    every.shown,
+    /^echo\/every-1  every second, \S+\n  next  \w{3} \d.* \((in \d+ms|now)\)\n/m,
+  )
   assert.match(every.shown, /^  undo:  punctual schedules rm echo\/every-1$/m)
   await server.shows(/^echo \w{4} │ tick$/m)
   assert.match(
