@@ -76,7 +76,9 @@ function readRoutes(api: Api, { runs }: Administration): void {
         limit: readCountParameter(limit, 'limit', LIMITS.logLines),
         tail: readCountParameter(tail, 'tail', LIMITS.logLines),
       })
-      return reply.type('application/json; charset=utf-8').send(log)
+      // Not `reply.send`, which would keep the slot for lists until a slow client has read everything.
+      void reply.type('application/json; charset=utf-8')
+      return log
     },
   })
 
@@ -108,8 +110,8 @@ function readRoutes(api: Api, { runs }: Administration): void {
   api.route({
     method: 'GET',
     url: '/v1/runs/:id/logs/raw',
+    // Not a list: a slow client would keep its slot. The log reader reads for two downloads at a time.
     config: {
-      list: true,
       permission: 'read',
       reference: { answers: { 200: 'text/plain' }, problems: ['run_not_found', 'log_not_found'] },
     },
