@@ -8,7 +8,8 @@ import { waitFor } from '../support/wait-for.ts'
 import type { Check, CheckReport } from './check.ts'
 
 const PUNCTUAL = join(import.meta.dirname, '../../bin/punctual')
-const ROUNDS = 5
+/** As often as a run may be lost by default. */
+const ROUNDS = 3
 const MOST_MS = 3_000
 
 /** How soon a run starts again after its server and worker were killed together. */

@@ -108,7 +108,7 @@ export function createLogReader(
       const start = await chunkOf(attempt, from)
       const pieces = piecesFrom(attempt, start, skipTo, { store, budget })
       for await (const { firstLine, entries } of pieces) {
-        const beyond = await budget.run(() => fill(page, { firstLine, entries }, from))
+        const beyond = await fill(page, piecesOf(entries, firstLine), { from, budget })
         if (beyond !== undefined) {
           const lines = await shownLines(page, startedAt, budget)
           return showLog({ ...attempt, end: undefined }, lines, beyond)
@@ -221,12 +221,29 @@ async function* piecesFrom(
   yield { firstLine: lines, entries: last }
 }
 
-/** Adds the lines of a piece from a number on. Returns the number of the first line that does not fit. */
-function fill(page: LinePage, { entries, firstLine }: Piece, from: number): number | undefined {
-  for (const piece of piecesOf(entries, firstLine)) {
+/** Adds lines from a number on, in slices. Returns the number of the first line that does not fit. */
+async function fill(
+  page: LinePage,
+  pieces: Iterator<LinePiece>,
+  { from, budget }: { from: number; budget: LoopBudget },
+): Promise<number | undefined> {
+  for (;;) {
+    const outcome = await budget.run(() => fillSlice(page, pieces, from))
+    if (outcome !== 'more') return outcome
+  }
+}
+
+function fillSlice(
+  page: LinePage,
+  pieces: Iterator<LinePiece>,
+  from: number,
+): number | 'more' | undefined {
+  for (let added = 0; added < SLICE_LINES; added += 1) {
+    const { done, value: piece } = pieces.next()
+    if (done) return undefined
     if (piece.line >= from && !page.add(piece)) return piece.line
   }
-  return undefined
+  return 'more'
 }
 
 async function shownLines(
