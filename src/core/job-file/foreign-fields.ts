@@ -20,7 +20,15 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   when_failed: 'Write when: any-failed.',
 }
 
+/** The same for names that mean something else, or nothing, elsewhere in a file. */
+const REPLACEMENTS_BY_PLACE: readonly [place: RegExp, replacement: string][] = [
+  [/^name$/, 'The name of the file is the name of the job: backup.job.yaml defines backup.'],
+  [/^(?:.*\.)?runs_on\.[^.]+$/, 'Labels go one level deeper: runs_on: { labels: { gpu: a100 } }.'],
+]
+
 export function replacementFor(field: string): string | undefined {
+  const placed = REPLACEMENTS_BY_PLACE.find(([place]) => place.test(field))
+  if (placed) return placed[1]
   const name = field.split('.').at(-1) ?? ''
   return Object.hasOwn(REPLACEMENTS, name) ? REPLACEMENTS[name] : undefined
 }
