@@ -83,9 +83,13 @@ export interface ListenOptions {
 
 export async function openScheduler(options: SchedulerOptions): Promise<Scheduler> {
   const onError = options.onError ?? (() => {})
+  let noteFailure: (error: unknown) => void = () => {}
   const store = await openStore({
     url: options.store,
-    onFatal: options.onFatal ?? onError,
+    onFatal(error) {
+      noteFailure(error)
+      ;(options.onFatal ?? onError)(error)
+    },
     onWarn: options.onWarn ?? onError,
   })
   const clock = options.clock ?? systemClock
@@ -97,6 +101,7 @@ export async function openScheduler(options: SchedulerOptions): Promise<Schedule
     },
   )
   const { node, adminTokenReach } = started
+  noteFailure = node.storeFailed
 
   return {
     storeVersion: store.version,

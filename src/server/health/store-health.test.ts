@@ -123,3 +123,23 @@ test('a failed inspection is logged and says nothing about the store', async () 
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /^the store could not be inspected for damage/)
 })
+
+test('a trouble that is noted while a write is tried is not forgotten when the write succeeds', async () => {
+  const probing = Promise.withResolvers<void>()
+  const clock = createVirtualClock()
+  const health = createStoreHealth({
+    store: {
+      probe: () => probing.promise,
+      inspect: async () => {},
+      freeBytes: async () => null,
+      location: '/data',
+    },
+    clock,
+  })
+  const checking = health.check()
+  health.note(damaged)
+  probing.resolve()
+  await checking
+  assert.equal(health.failure?.kind, 'damaged')
+  assert.equal((await health.check())?.kind, 'damaged')
+})

@@ -54,9 +54,11 @@ export function createStoreHealth(deps: {
   }
 
   const run = async (work: () => Promise<void>): Promise<StoreFailure | null> => {
+    const before = failure
     try {
       await work()
-      set(null)
+      // A failure that was noted meanwhile is newer than what this work has seen.
+      if (failure === before) set(null)
     } catch (error) {
       set(failureOf(error))
     }

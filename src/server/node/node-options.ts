@@ -59,6 +59,8 @@ export interface SchedulerNode {
   readonly formerSessions: FormerSessions
   /** Whether the store answers and this node may promise work. */
   ready(): Promise<Readiness>
+  /** The store has reported that it stopped: `ready` is false from now on, without trying a write first. */
+  storeFailed(error: unknown): void
   /** Leaves the cluster; workers move on with their leases, and another node adopts these. */
   stop(): Promise<void>
   readonly id: number

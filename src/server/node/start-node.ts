@@ -113,6 +113,7 @@ function schedulerNode(
       mayPromise: access.membership.mayPromise,
       whyAbsent: workers.missingKeyGuard.reason,
     }),
+    storeFailed: access.health.note,
     stop: () => stop(options, { access, dispatch, workers, webhooks, loops }),
   }
 }
