@@ -2,8 +2,8 @@
 export interface RateLimit {
   /** Returns the seconds to wait, or 0 to continue. */
   take(key: string | number, nowMono: number): number
-  /** Gives back what the last `take` of this caller took. */
-  refund(key: string | number): void
+  /** The seconds to wait, or 0, without taking anything. */
+  waitS(key: string | number, nowMono: number): number
 }
 
 interface Bucket {
@@ -37,9 +37,11 @@ export function createRateLimit(perSecond: number, burst: number): RateLimit {
       bucket.left -= 1
       return 0
     },
-    refund(key) {
+    waitS(key, nowMono) {
       const bucket = buckets.get(key)
-      if (bucket) bucket.left = Math.min(burst, bucket.left + 1)
+      if (!bucket) return 0
+      refill(bucket, nowMono)
+      return bucket.left < 1 ? Math.ceil((1 - bucket.left) / perSecond) : 0
     },
   }
 }

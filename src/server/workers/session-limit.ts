@@ -75,13 +75,14 @@ export function createSessionLimit(deps: {
     },
 
     async takingOver(owner, takeOver, isRefused) {
-      const retryAfterS = refusals.take(owner, clock.mono())
+      // Only refusals count: a whole fleet may move to this node at once, and again after an outage.
+      const retryAfterS = refusals.waitS(owner, clock.mono())
       if (retryAfterS > 0) {
         const message = 'this token registers too many worker sessions that are not its own'
         throw new PunctualError('rate_limited', message, { retryAfterS })
       }
       const result = await takeOver()
-      if (!isRefused(result)) refusals.refund(owner)
+      if (isRefused(result)) refusals.take(owner, clock.mono())
       return result
     },
   }
